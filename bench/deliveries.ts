@@ -1,0 +1,29 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+const key = randomBytes(32)
+/** The secret of the bench's Standard Webhooks producer. */
+export const secret = `whsec_${key.toString('base64')}`
+
+/** A signed Standard Webhooks request of about 1 kB; `index` makes its identity. */
+export function delivery(run: string, index: number): Request {
+  const id = `msg_${run}_${index}`
+  const at = Math.floor(Date.now() / 1000)
+  const body = JSON.stringify({
+    type: 'invoice.paid',
+    timestamp: new Date().toISOString(),
+    data: { id: `${run}-${index}`, customer: `cus_${index % 977}`, amount: index, currency: 'eur', lines },
+  })
+  const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
+  return new Request('http://bench.test/in/bench', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(at),
+      'webhook-signature': `v1,${signature}`,
+    },
+    body,
+  })
+}
+
+const lines = Array.from({ length: 9 }, (_, line) => ({ line, description: `A thing that was bought, number ${line}`, amount: 1200 + line, quantity: line % 3 }))

@@ -1,0 +1,50 @@
+import { contractInWords } from '../operate/index.ts'
+import { type Command, exit } from './command.ts'
+
+export const check: Command = {
+  name: 'check',
+  summary: 'Check the configuration and print, in words, what the engine does at each recipient',
+  usage: 'counterfoil check [--config FILE]',
+  example: 'counterfoil check --config counterfoil.config.ts',
+  async run({ app, out }) {
+    const { producers, triggers, recipients, store } = await app()
+    out.json({
+      store: { kind: store.kind, location: store.location },
+      producers: [...producers.values()].map((producer) => ({
+        name: producer.name,
+        kind: producer.kind.kind,
+        provenance: producer.kind.provenance,
+        contentTypes: producer.kind.contentTypes,
+        retryHorizon: producer.kind.retryHorizon,
+        maxBytes: producer.maxBytes,
+        owner: producer.owner,
+        types: typesOf(producer.name),
+      })),
+      triggers: triggers.map((trigger) => ({ name: trigger.name, on: trigger.on.map((on) => `${on.producer.name} ${on.type}`) })),
+      recipients: [...recipients.values()].map((recipient) => ({
+        name: recipient.name,
+        url: recipient.url.origin + recipient.url.pathname,
+        contract: recipient.contract,
+        inWords: contractInWords(recipient.contract),
+      })),
+    })
+    out.line(`store: ${store.kind} at ${store.location}`)
+    for (const producer of producers.values()) {
+      out.line()
+      out.line(`producer ${producer.name} (${producer.kind.kind}), owner ${producer.owner}, bodies up to ${producer.maxBytes} bytes`)
+      out.line(`  id and type ${producer.kind.provenance === 'signed' ? 'are signed' : 'are not signed: the content is compared too'}`)
+      out.line(`  types: ${typesOf(producer.name).join(', ') || 'none: everything goes to quarantine'}`)
+    }
+    for (const recipient of recipients.values()) {
+      out.line()
+      out.line(`recipient ${recipient.name} at ${recipient.url.origin}${recipient.url.pathname}`)
+      for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
+    }
+    return exit.done
+
+    function typesOf(producer: string): string[] {
+      const on = triggers.flatMap((trigger) => trigger.on).filter((type) => type.producer.name === producer)
+      return [...new Set(on.map((type) => type.type))]
+    }
+  },
+}

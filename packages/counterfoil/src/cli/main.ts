@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util'
+import type { Counterfoil } from '../counterfoil.ts'
+import { CounterfoilError, codeOf } from '../domain/errors.ts'
+import { check } from './check.ts'
+import { type Command, exit, type Invocation, type Output } from './command.ts'
+import { loadConfig } from './config.ts'
+import { effectsList, effectsShow, unknownList } from './effects.ts'
+import { withTimes } from './print.ts'
+import { quarantineList, quarantineShow } from './quarantine.ts'
+import { receiptsList, receiptsShow } from './receipts.ts'
+import { serveCommand } from './serve.ts'
+import { migrate, status } from './store-commands.ts'
+
+const commands: readonly Command[] = [
+  serveCommand,
+  check,
+  migrate,
+  status,
+  receiptsList,
+  receiptsShow,
+  effectsList,
+  effectsShow,
+  quarantineList,
+  quarantineShow,
+  unknownList,
+]
+
+const common = { config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+
+async function main(argv: readonly string[]): Promise<number> {
+  const command = commands.find(({ name }) => name === argv.slice(0, name.split(' ').length).join(' '))
+  if (command === undefined) {
+    const asked = argv.find((word) => !word.startsWith('-'))
+    const helps = asked === undefined || argv.includes('--help')
+    ;(helps ? process.stdout : process.stderr).write(overview(asked))
+    return argv.length > 0 && helps ? exit.done : exit.badUse
+  }
+  const rest = argv.slice(command.name.split(' ').length)
+  const json = rest.includes('--json')
+  try {
+    const { values, positionals } = parse(command, rest)
+    if (values.help === true) {
+      process.stdout.write(helpOf(command))
+      return exit.done
+    }
+    let app: Promise<Counterfoil> | undefined
+    const invocation: Invocation = {
+      positionals,
+      options: values,
+      app: () => (app ??= loadConfig(typeof values.config === 'string' ? values.config : undefined, process.cwd())),
+      out: output(json),
+    }
+    return await command.run(invocation)
+  } catch (error) {
+    return report(error, json)
+  }
+}
+
+function parse(command: Command, args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: { ...common, ...command.options }, allowPositionals: true }) as {
+      values: Record<string, string | boolean | undefined>
+      positionals: string[]
+    }
+  } catch (error) {
+    throw new CounterfoilError('usage_invalid', (error as Error).message, { hint: `See: counterfoil ${command.name} --help` })
+  }
+}
+
+function output(json: boolean): Output {
+  return {
+    json: (value) => {
+      if (json) process.stdout.write(`${JSON.stringify(withTimes(value), null, 2)}\n`)
+    },
+    line: (text = '') => {
+      if (!json) process.stdout.write(`${text}\n`)
+    },
+  }
+}
+
+/** What was wrong and what to do; a problem of ours keeps its stack for the report. */
+function report(error: unknown, json: boolean): number {
+  const code = codeOf(error) ?? 'internal'
+  const message = error instanceof Error ? error.message : String(error)
+  const hint = error instanceof CounterfoilError ? error.hint : undefined
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } }, null, 2)}\n`)
+  } else {
+    process.stderr.write(`counterfoil: ${message} [${code}]\n${hint === undefined ? '' : `${hint}\n`}`)
+    if (code === 'internal' && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`)
+  }
+  return code === 'usage_invalid' ? exit.badUse : exit.problem
+}
+
+function overview(asked: string | undefined): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const list = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  const unknown = asked === undefined ? '' : `There is no command '${asked}'.\n\n`
+  return `${unknown}Usage: counterfoil COMMAND [--config FILE] [--json] [--help]\n\n${list.join('\n')}\n\nExit codes: 0 done, 1 found a problem, 2 bad use.\n`
+}
+
+function helpOf({ summary, usage, example }: Command): string {
+  return `${summary}.\n\nUsage:   ${usage}\nExample: ${example}\n\n--config FILE  the configuration; default counterfoil.config.ts here\n--json         one stable JSON document instead of text\n`
+}
+
+process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,23 @@
+/** Plain text for people: no colour, no box drawing, nothing wider than its content. */
+
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd())
+}
+
+/** `2026-12-01 13:45:09.120Z`: sorts, and says its zone. */
+export function time(at: number | null): string {
+  return at === null ? '-' : new Date(at).toISOString().replace('T', ' ')
+}
+
+/** Instants as ISO 8601 text, so that the JSON reads without a table of fields. */
+export function withTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withTimes)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      typeof member === 'number' && /(^at|At)$/.test(name) ? new Date(member).toISOString() : withTimes(member),
+    ]),
+  )
+}

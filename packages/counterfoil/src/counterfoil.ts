@@ -1,0 +1,163 @@
+import { systemClock, systemRandom, stderrLog } from './ambient.ts'
+import { type Duration, milliseconds } from './domain/duration.ts'
+import { CounterfoilError } from './domain/errors.ts'
+import type { Clock, Log, Random } from './domain/ports.ts'
+import { createEngine, type Engine, type Trigger } from './engine/index.ts'
+import { createReceive, eventTypes, type EventType, type Intake, type Producer, readEvent } from './intake/index.ts'
+import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import { type Alert, loadKeyRing, type Store, Vault } from './store/index.ts'
+
+export interface CounterfoilOptions {
+  readonly store: Store
+  readonly triggers: readonly Trigger[]
+  /** Every recipient that a trigger plans effects for. */
+  readonly recipients: readonly Recipient<any>[]
+  /** Producers without a trigger; those with one are found through it. */
+  readonly producers?: readonly Producer[]
+  /** Who is told when no narrower owner is named. Default `operators`. */
+  readonly owner?: string
+  /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
+  readonly version?: string
+  /** Gets each alert at least once. Default: a line on standard error. */
+  readonly onAlert?: (alert: Alert) => void | Promise<void>
+  /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
+  readonly vaultKeyFile?: string
+  /** How long a claim on local work lasts without renewal. Default `10s`. */
+  readonly lease?: Duration
+  /** How long a trigger may plan. Default `5s`. */
+  readonly planTimeout?: Duration
+  /** How often the store is asked for work that no hint announced. Default `250ms`. */
+  readonly poll?: Duration
+  /** How long `stop()` waits for attempts in flight. Default `10s`. */
+  readonly drain?: Duration
+  /** Deliveries in work at once; more get 429. Default 1024. */
+  readonly maxDeliveries?: number
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly network?: Network
+  readonly log?: Log
+}
+
+/** One value that the server, the command line and a program all take. */
+export interface Counterfoil {
+  readonly store: Store
+  readonly producers: ReadonlyMap<string, Producer>
+  readonly triggers: readonly Trigger[]
+  readonly recipients: ReadonlyMap<string, Recipient>
+  /** Counts since the start, by producer and by outcome or error code. */
+  readonly counters: Intake['counters']
+  /** A delivery in, an answer out; the answer comes after the commit. 503 unless started. */
+  receive(request: Request): Promise<Response>
+  /**
+   * Opens the store, migrating it, and starts. With `work: false` this process only receives, and another one
+   * plans and attempts. @throws `store_*`, `key_ring_*`
+   */
+  start(options?: { readonly work?: boolean }): Promise<void>
+  /** Refuses new deliveries, drains, closes the store. */
+  stop(): Promise<void>
+  readonly running: boolean
+}
+
+/**
+ * Puts a configuration together: checks it, and wires stores, intake and engine.
+ *
+ * @throws CounterfoilError `config_invalid`
+ */
+export function counterfoil(options: CounterfoilOptions): Counterfoil {
+  const { store, triggers } = options
+  const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
+  const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
+  const producers = byName('producer', [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])])])
+  byName('trigger', triggers)
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? systemRandom
+  const log = options.log ?? stderrLog
+  const owner = options.owner ?? 'operators'
+  const types = eventTypes(subscribed)
+  const counters: Intake['counters'] = new Map()
+  let parts: { intake: Intake; engine: Engine; network: Network } | undefined
+
+  return {
+    store,
+    producers,
+    triggers,
+    recipients,
+    counters,
+    get running() {
+      return parts !== undefined
+    },
+    async receive(request) {
+      return parts === undefined ? notStarted() : await parts.intake.receive(request)
+    },
+    async start({ work = true } = {}) {
+      if (parts !== undefined) return
+      await store.open({ migrate: true })
+      const vault = new Vault(
+        loadKeyRing({
+          env: process.env,
+          devFile: `${store.location}.vault-key`,
+          log,
+          ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
+        }),
+        random,
+      )
+      const network = options.network ?? undiciNetwork()
+      const engine = createEngine(
+        { store, vault, network, clock, random, log },
+        {
+          triggers,
+          recipients,
+          owner,
+          ownerOf: (name) => producers.get(name)?.owner ?? owner,
+          plannedBy: options.version ?? 'unversioned',
+          openEvent: (receipt, payload) => readEvent(producers, types, receipt, payload),
+          onAlert: options.onAlert ?? ((alert) => log('warn', `alert: ${alert.reason}`, { ...alert })),
+          leaseMs: milliseconds(options.lease ?? '10s'),
+          planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
+          pollMs: milliseconds(options.poll ?? '250ms'),
+          drainMs: milliseconds(options.drain ?? '10s'),
+        },
+      )
+      const intake = createReceive({
+        producers,
+        types,
+        store,
+        vault,
+        clock,
+        random,
+        log,
+        counters,
+        handOff: work ? engine.relay : null,
+        inFlightLimit: options.maxDeliveries ?? 1024,
+      })
+      if (work) engine.start()
+      parts = { intake, engine, network }
+    },
+    async stop() {
+      const stopping = parts
+      parts = undefined
+      await stopping?.engine.stop()
+      await stopping?.network.close()
+      await store.close()
+    },
+  }
+}
+
+function byName<Named extends { readonly name: string }>(what: string, named: readonly Named[]): ReadonlyMap<string, Named> {
+  const map = new Map<string, Named>()
+  for (const one of named) {
+    if (map.has(one.name)) {
+      throw new CounterfoilError('config_invalid', `Two ${what}s are named '${one.name}'.`, { hint: 'Give each a name of its own.' })
+    }
+    map.set(one.name, one)
+  }
+  return map
+}
+
+function notStarted(): Response {
+  const body = { type: 'about:blank', title: 'Not started', status: 503, code: 'store_closed', detail: 'The receiver is starting or stopping.' }
+  return new Response(JSON.stringify(body), {
+    status: 503,
+    headers: { 'content-type': 'application/problem+json', 'retry-after': '1' },
+  })
+}

@@ -1,0 +1,87 @@
+/** Every error a user can meet, with its stable code (docs/errors.md lists them; a test holds the two together). */
+export const errorCodes = {
+  // intake: nothing was stored
+  producer_unknown: 'No producer of that name is configured.',
+  method_not_allowed: 'Deliveries are sent with POST.',
+  signature_missing: 'The delivery carries no signature.',
+  signature_invalid: 'No configured secret verifies the delivery.',
+  timestamp_invalid: 'The signed timestamp is not a plain whole number of seconds.',
+  timestamp_stale: 'The signed timestamp is further from now than the tolerance allows.',
+  body_too_large: 'The body is larger than the limit.',
+  body_too_slow: 'The body did not arrive within the time limit.',
+  body_broken: 'The body ended before it was complete.',
+  content_type_unsupported: 'The content type is not one this producer sends.',
+  content_encoding_unsupported: 'Compressed bodies are refused: the signature covers the bytes as sent.',
+  syntax_invalid: 'The body is not valid for its content type.',
+  identity_invalid: 'The delivery id is missing, too long or holds characters that no id may hold.',
+  overloaded: 'Too many deliveries are waiting; send again later.',
+  // configuration
+  config_invalid: 'The configuration contradicts itself or lacks something.',
+  config_not_found: 'The configuration file does not exist or has no usable default export.',
+  contract_invalid: 'The recipient contract contradicts itself.',
+  order_without_fence: 'An effect claims order at a recipient that has no ordering control.',
+  key_ring_missing: 'No vault key is configured.',
+  key_ring_invalid: 'The vault key ring cannot be read.',
+  // planning
+  effect_key_invalid: 'An effect key is empty, too long or holds control characters.',
+  effect_payload_invalid: 'The effect payload does not fit its schema.',
+  effect_conflict: 'The same effect key was planned before with another payload.',
+  effect_unknown: 'The trigger plans an effect that the configuration does not know.',
+  trigger_timeout: 'The trigger did not finish planning within its time limit.',
+  transaction_closed: 'The transaction of this trigger is over.',
+  // recipients
+  address_refused: 'The recipient resolves to a private or loopback address that is not allowed.',
+  idempotency_key_unfit: 'The recipient key format is too short to keep effects apart.',
+  // store
+  store_unavailable: 'The store did not commit; nothing was written.',
+  commit_unknown: 'The store cannot tell whether it committed.',
+  store_full: 'The disk or the file-size limit is full; nothing was written.',
+  store_read_only: 'The store cannot be written.',
+  store_corrupt: 'The store file is damaged or is not a Counterfoil store.',
+  store_busy: 'Another process holds the store for longer than the time limit.',
+  store_schema_newer: 'The store was written by a newer version of Counterfoil.',
+  store_schema_older: 'The store needs a migration.',
+  store_migration_changed: 'A migration that already ran differs from the one in this version.',
+  store_closed: 'The store is closed.',
+  // vault
+  vault_key_unknown: 'The key that sealed this payload is not in the key ring.',
+  vault_damaged: 'The sealed payload does not open: it was altered or the key is another one.',
+  // operating
+  not_authenticated: 'The request carries no valid operator credentials.',
+  not_found: 'There is no such record.',
+  usage_invalid: 'The command was used wrongly.',
+  internal: 'An assertion of Counterfoil itself failed; please report it.',
+} as const
+
+export type ErrorCode = keyof typeof errorCodes
+
+/** What went wrong, where, and what to do about it. Never holds a secret or a payload. */
+export class CounterfoilError extends Error {
+  override readonly name = 'CounterfoilError'
+  readonly code: ErrorCode
+  /** What the reader can do now. */
+  readonly hint: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.hint = options.hint
+  }
+}
+
+/** The code of an error of ours, or undefined. Works across threads, where the class is lost but the code is kept. */
+export function codeOf(error: unknown): ErrorCode | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  const { code } = error
+  return typeof code === 'string' && Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : undefined
+}
+
+/** For what must never happen: throws at once rather than go on with a broken assumption. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new CounterfoilError('internal', message)
+}
+
+/** Makes a `switch` over a union exhaustive at compile time. */
+export function unreachable(value: never): never {
+  throw new CounterfoilError('internal', `unreachable: ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { Contract } from './contract.ts'
+import { effectStates } from './lifecycle.ts'
+import { absenceIsFinal, factOfAnswer, nextStep, type PastAttempt, repeatUntil, type Situation } from './policy.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+
+const idempotent: Contract = {
+  idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' },
+}
+const firstAnswer: Contract = { idempotency: { ...idempotent.idempotency!, replays: 'first-answer' } }
+const queryable: Contract = {
+  idempotency: { ...idempotent.idempotency!, replays: 'nothing' },
+  lookup: { by: 'key', path: '/operations/{key}', after: '1s', absence: { final: true, after: '30s' } },
+}
+const hinting: Contract = { ...queryable, lookup: { ...queryable.lookup!, absence: { final: false } } }
+const both: Contract = { ...idempotent, lookup: queryable.lookup! }
+const neither: Contract = {}
+
+function unknownAttempt(number: number, begunAt: number, endedAt: number): PastAttempt {
+  return { number, begunAt, endedAt, outcome: 'unknown', open: true, retryAfterMs: null }
+}
+
+function unknown(contract: Contract, lookups: number[] = [], attempts = [unknownAttempt(1, 0, 1_000)]): Situation {
+  return { contract, state: 'unknown', plannedAt: 0, attempts, lookups }
+}
+
+describe('after an unknown outcome', () => {
+  test('a recipient with neither idempotency nor lookup is never called again: a person decides', () => {
+    const step = nextStep(unknown(neither), 2_000)
+    assert.equal(step.kind, 'operator')
+    assert.match(step.why, /person decides/)
+  })
+
+  test('an idempotent recipient gets the same request again under the same key', () => {
+    assert.equal(nextStep(unknown(idempotent), 2_000).kind, 'repeat')
+  })
+
+  test('a recipient with a lookup is asked first, after its settling time', () => {
+    const step = nextStep(unknown(both), 1_000)
+    assert.ok(step.kind === 'lookup' && step.at === 2_000)
+  })
+
+  test('a lookup that proved nothing is followed by a repeat where the key makes that safe', () => {
+    assert.equal(nextStep(unknown(both, [2_000]), 2_000).kind, 'repeat')
+  })
+
+  test('a merely queryable recipient gets no repeat, only further lookups', () => {
+    assert.equal(nextStep(unknown(queryable, [2_000]), 2_000).kind, 'lookup')
+    assert.equal(nextStep(unknown(hinting, [2_000, 3_000]), 3_000).kind, 'lookup')
+  })
+
+  test('the repeat stops before the recipient forgets the key, and a person decides (C01)', () => {
+    const attempts = [unknownAttempt(1, 0, 1_000)]
+    assert.equal(nextStep(unknown(idempotent, [], attempts), 21 * hour).kind, 'repeat')
+    const late = nextStep(unknown(idempotent, [], attempts), 22 * hour)
+    assert.equal(late.kind, 'operator')
+    assert.match(late.why, /no longer remembers the key/)
+  })
+
+  test('lookups that prove nothing for a day end with a person', () => {
+    assert.equal(nextStep(unknown(hinting, [day + 2_000]), day + 3_000).kind, 'operator')
+  })
+
+  test('Retry-After is honoured before a repeat', () => {
+    const attempts = [{ ...unknownAttempt(1, 0, 1_000), retryAfterMs: 60_000 }]
+    const step = nextStep(unknown(idempotent, [], attempts), 1_000)
+    assert.ok(step.kind === 'repeat' && step.at === 61_000)
+  })
+})
+
+describe('absence', () => {
+  const attempts = [unknownAttempt(1, 0, 1_000)]
+  test('is final only by contract, and only once the stated time has passed since the last attempt ended', () => {
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 30_999), false)
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 31_000), true)
+    assert.equal(absenceIsFinal({ contract: hinting, attempts }, day), false)
+    assert.equal(absenceIsFinal({ contract: idempotent, attempts }, day), false)
+  })
+
+  test('is never final while an attempt is in flight', () => {
+    const inFlight = [...attempts, { ...unknownAttempt(2, 2_000, 0), endedAt: null, outcome: null }]
+    assert.equal(absenceIsFinal({ contract: queryable, attempts: inFlight }, day), false)
+  })
+
+  test('is asked for again at the moment it becomes final', () => {
+    const step = nextStep(unknown(queryable, [2_000, 28_000]), 28_000)
+    assert.ok(step.kind === 'lookup' && step.at <= 31_000 && step.at >= 28_000)
+  })
+})
+
+describe('an answer that its attempt did not act', () => {
+  const first = unknownAttempt(1, 0, 1_000)
+  const second: PastAttempt = { number: 2, begunAt: 2_000, endedAt: null, outcome: null, open: true, retryAfterMs: null }
+
+  test('says nothing of an earlier attempt that is still open', () => {
+    const situation = { contract: idempotent, state: 'attempting', attempts: [first, second] } as const
+    assert.equal(factOfAnswer(situation, 2, { kind: 'notActed' }), 'earlierOpen')
+    assert.equal(factOfAnswer(situation, 2, { kind: 'refused' }), 'earlierOpen')
+    assert.equal(factOfAnswer(situation, 2, { kind: 'fenced' }), 'earlierOpen')
+  })
+
+  test('speaks for the effect when no other attempt is open', () => {
+    const situation = { contract: idempotent, state: 'attempting', attempts: [{ ...first, open: false }, second] } as const
+    assert.equal(factOfAnswer(situation, 2, { kind: 'notActed' }), 'notActed')
+    assert.equal(factOfAnswer(situation, 2, { kind: 'refused' }), 'refused')
+  })
+
+  test('is the first answer where the recipient stores that, whatever it was', () => {
+    const situation = { contract: firstAnswer, state: 'attempting', attempts: [first, second] } as const
+    assert.equal(factOfAnswer(situation, 2, { kind: 'refused' }), 'refused')
+    assert.equal(factOfAnswer(situation, 2, { kind: 'notActed' }), 'earlierOpen')
+  })
+
+  test('changes nothing when a later attempt is in flight', () => {
+    const situation = { contract: idempotent, state: 'attempting', attempts: [first, second] } as const
+    assert.equal(factOfAnswer(situation, 1, { kind: 'refused' }), 'overtaken')
+  })
+
+  test('but a confirmation counts, whichever attempt it answers', () => {
+    const situation = { contract: idempotent, state: 'attempting', attempts: [first, second] } as const
+    assert.equal(factOfAnswer(situation, 1, { kind: 'confirmed' }), 'confirmed')
+  })
+})
+
+describe('for every contract and situation', () => {
+  const contract = fc.constantFrom(idempotent, firstAnswer, queryable, hinting, both, neither)
+  const times = fc.array(fc.integer({ min: 0, max: 3 * day }), { maxLength: 6 }).map((at) => at.sort((a, b) => a - b))
+  const situation = fc.record({ contract, times, lookups: times, state: fc.constantFrom(...effectStates), now: fc.integer({ min: 0, max: 4 * day }) })
+
+  test('a repeat is offered only under a key that the recipient still remembers with certainty (I16)', () => {
+    fc.assert(
+      fc.property(situation, ({ contract, times, lookups, state, now }) => {
+        const attempts = times.map((at, index) => unknownAttempt(index + 1, at, at + 1_000))
+        const step = nextStep({ contract, state, plannedAt: 0, attempts, lookups }, now)
+        if (step.kind !== 'repeat') return
+        const until = repeatUntil({ contract, attempts })
+        assert.ok(state === 'unknown' && until !== null)
+        assert.ok(Math.max(step.at, now) < until && until < times[0]! + day)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a lookup is offered only where the contract has one, and everything says why', () => {
+    fc.assert(
+      fc.property(situation, ({ contract, times, lookups, state, now }) => {
+        const attempts = times.map((at, index) => unknownAttempt(index + 1, at, at + 1_000))
+        const step = nextStep({ contract, state, plannedAt: 0, attempts, lookups }, now)
+        if (step.kind === 'lookup') assert.ok(contract.lookup)
+        if (step.kind === 'attempt') assert.equal(state, 'planned')
+        assert.match(step.why, /\.$/)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -1,0 +1,91 @@
+import { type Instant, timeOrderedId, type WorkerId } from '../domain/ids.ts'
+import type { Clock, Log, Random } from '../domain/ports.ts'
+import type { Network } from '../recipients/network.ts'
+import type { Recipient } from '../recipients/recipient.ts'
+import type { Alert, Store } from '../store/store.ts'
+import type { Vault } from '../store/vault.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { type OpenEvent, Relay } from './relay.ts'
+import type { Trigger } from './trigger.ts'
+
+export interface EnginePorts {
+  readonly store: Store
+  readonly vault: Vault
+  readonly network: Network
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+export interface EngineSettings {
+  readonly triggers: readonly Trigger[]
+  readonly recipients: ReadonlyMap<string, Recipient>
+  readonly ownerOf: (producer: string) => string
+  readonly owner: string
+  readonly plannedBy: string
+  readonly openEvent: OpenEvent
+  readonly onAlert: (alert: Alert) => void | Promise<void>
+  readonly leaseMs: number
+  readonly planTimeoutMs: number
+  readonly pollMs: number
+  readonly drainMs: number
+}
+
+export interface Engine {
+  readonly worker: WorkerId
+  readonly relay: Relay
+  start(): void
+  /** Drains: takes nothing more, waits for what is in flight up to `drainMs`. */
+  stop(): Promise<void>
+}
+
+/** Relay, planner, attempts and reconciler over one store. Hints make it fast; the poll makes it true. */
+export function createEngine(ports: EnginePorts, settings: EngineSettings): Engine {
+  const { clock } = ports
+  const worker = timeOrderedId<WorkerId>('wrk', clock.now(), ports.random.bytes(10))
+  let running = false
+  let cancelPoll = () => {}
+  let nextLook: { at: Instant; cancel: () => void } | undefined
+
+  const wake = () => void dispatcher.take()
+  const lookAgain = (at: Instant) => {
+    if (!running || (nextLook !== undefined && nextLook.at <= at)) return
+    nextLook?.cancel()
+    const cancel = clock.after(Math.max(0, at - clock.now()), () => {
+      nextLook = undefined
+      wake()
+    })
+    nextLook = { at, cancel }
+  }
+  const dispatcher = new Dispatcher(ports, { ...settings, worker, lookAgain })
+  const relay = new Relay(ports, { ...settings, worker, onPlanned: wake })
+  const poll = () => {
+    cancelPoll = clock.after(settings.pollMs, () => {
+      void relay.poll()
+      wake()
+      if (running) poll()
+    })
+  }
+
+  return {
+    worker,
+    relay,
+    start() {
+      if (running) return
+      running = true
+      relay.start()
+      dispatcher.start()
+      void relay.poll()
+      wake()
+      poll()
+    },
+    async stop() {
+      if (!running) return
+      running = false
+      cancelPoll()
+      nextLook?.cancel()
+      await relay.stop()
+      await dispatcher.stop(settings.drainMs)
+    },
+  }
+}

@@ -1,0 +1,10 @@
+export { lookupTimes } from './decide.ts'
+export { createEngine, type Engine, type EnginePorts, type EngineSettings } from './engine.ts'
+export {
+  type DeclareEffect,
+  type EffectPlan,
+  type OrderedPlan,
+  type PlanContext,
+  type Trigger,
+  trigger,
+} from './trigger.ts'

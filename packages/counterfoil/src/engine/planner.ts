@@ -1,0 +1,228 @@
+import { effectKey, idempotencyKey } from '../domain/effect-identity.ts'
+import { CounterfoilError, codeOf } from '../domain/errors.ts'
+import type { ReceivedEvent } from '../domain/event.ts'
+import { fingerprintJson } from '../domain/fingerprint.ts'
+import { type EffectId, type QuarantineId, timeOrderedId } from '../domain/ids.ts'
+import type { JsonValue } from '../domain/json.ts'
+import type { Clock, Log, Random } from '../domain/ports.ts'
+import { fitSchema } from '../domain/schema.ts'
+import { encodeRequest } from '../recipients/http-recipient.ts'
+import type { EffectDefinition } from '../recipients/recipient.ts'
+import type { NewEffect, Plan, Planned, PlanSession, PlanTransaction, Store } from '../store/store.ts'
+import type { Vault } from '../store/vault.ts'
+import { passes, patiently } from './patience.ts'
+import type { DeclareEffect, OrderedPlan, Trigger } from './trigger.ts'
+
+/** Waits between tries of a trigger that throws; after the last one its receipt goes to quarantine. */
+export const planRetriesMs: readonly number[] = [500, 2_000, 10_000, 60_000]
+/** Effects that one plan may declare. */
+export const maxEffectsPerPlan = 1_000
+
+export interface PlannerPorts {
+  readonly store: Store
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+export interface PlannerSettings {
+  readonly triggers: readonly Trigger[]
+  /** Owner of receipts whose plan fails. */
+  readonly ownerOf: (producer: string) => string
+  /** The configuration's version, recorded with each plan. */
+  readonly plannedBy: string
+  readonly planTimeoutMs: number
+}
+
+export interface PlanWork {
+  readonly outbox: number
+  readonly tries: number
+  readonly event: ReceivedEvent
+}
+
+interface Declared {
+  readonly trigger: string
+  readonly definition: EffectDefinition<any, any>
+  readonly plan: OrderedPlan<unknown>
+}
+
+/**
+ * Design decision 2: runs the triggers of one event and commits what they wrote together with the effects
+ * they declared. Triggers that touch no table cost no transaction of their own: one is begun at the first
+ * statement.
+ *
+ * @returns true when effects may have become due
+ */
+export async function planEvent(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork): Promise<boolean> {
+  const transaction = lazyTransaction(ports.store, settings.planTimeoutMs)
+  let planned: Planned
+  try {
+    const declared = await runTriggers(settings, work.event, transaction.tx, ports.clock)
+    const plan = await toPlan(ports, settings, work, declared)
+    planned = await transaction.commit(plan)
+  } catch (error) {
+    await transaction.rollback()
+    // The record stays leased and is handed on again: a store that is away is not the trigger's failure.
+    if (passes(error)) throw error
+    await planFailed(ports, settings, work, error)
+    return false
+  }
+  if (planned.kind === 'conflict') {
+    const { recipient, key, quarantine } = planned
+    ports.log('warn', 'effect conflict: another payload under a planned key', { receipt: work.event.receipt, recipient, key, quarantine })
+  }
+  return planned.kind === 'planned' && planned.effects.some((effect) => effect.created)
+}
+
+async function runTriggers(settings: PlannerSettings, event: ReceivedEvent, tx: PlanTransaction, clock: Clock): Promise<Declared[]> {
+  const declared: Declared[] = []
+  for (const trigger of settings.triggers) {
+    if (!trigger.on.some((type) => subscribes(type, event))) continue
+    if (trigger.when !== undefined && !trigger.when(event)) continue
+    let open = true
+    const effect: DeclareEffect = (definition: EffectDefinition<any, any>, plan: OrderedPlan<unknown>) => {
+      if (!open) throw new CounterfoilError('transaction_closed', `Trigger '${trigger.name}' declared an effect after it had finished.`)
+      declared.push({ trigger: trigger.name, definition, plan })
+    }
+    try {
+      await withinTime(Promise.resolve(trigger.plan(event, { tx, effect })), settings.planTimeoutMs, trigger.name, clock)
+    } finally {
+      open = false
+    }
+  }
+  return declared
+}
+
+function subscribes(type: Trigger['on'][number], event: ReceivedEvent): boolean {
+  return (
+    type.producer.name === event.producer && type.type === event.type && (type.version === undefined || type.version === event.version)
+  )
+}
+
+async function toPlan(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork, declared: readonly Declared[]): Promise<Plan> {
+  if (declared.length > maxEffectsPerPlan) {
+    throw new CounterfoilError('effect_payload_invalid', `One event planned ${declared.length} effects; the limit is ${maxEffectsPerPlan}.`)
+  }
+  const at = ports.clock.now()
+  const effects: NewEffect[] = []
+  for (const one of declared) effects.push(await toEffect(ports, one, at))
+  return {
+    outbox: work.outbox,
+    receipt: work.event.receipt,
+    at,
+    plannedBy: settings.plannedBy,
+    effects,
+    onConflict: {
+      id: timeOrderedId<QuarantineId>('qua', at, ports.random.bytes(10)),
+      owner: settings.ownerOf(work.event.producer),
+    },
+  }
+}
+
+async function toEffect(ports: PlannerPorts, { trigger, definition, plan }: Declared, at: number): Promise<NewEffect> {
+  const { recipient, name } = definition
+  const order = plan.order ?? null
+  if (order !== null && recipient.contract.ordering === undefined) {
+    throw new CounterfoilError('order_without_fence', `Effect '${name}' claims order, and recipient '${recipient.name}' compares no versions.`, {
+      hint: 'Remove the order, or state in the contract how the recipient rejects an older version.',
+    })
+  }
+  if (order !== null && !Number.isSafeInteger(order.version)) {
+    throw new CounterfoilError('effect_payload_invalid', `The order version of effect '${name}' is not a whole number.`)
+  }
+  const key = effectKey(plan.key)
+  const fitted = await fitSchema(definition.payload, plan.payload)
+  if (!fitted.ok) {
+    const faults = fitted.faults.map((fault) => `${fault.path || '/'}: ${fault.message}`).join('; ')
+    throw new CounterfoilError('effect_payload_invalid', `The payload of effect '${name}' does not fit its schema: ${faults}`)
+  }
+  const payload = fitted.value as JsonValue
+  const id = timeOrderedId<EffectId>('eff', at, ports.random.bytes(10))
+  const { format } = recipient.contract.idempotency ?? {}
+  return {
+    id,
+    recipient: recipient.name,
+    key,
+    name,
+    trigger,
+    // Order belongs to the payload: equal version with another payload is a conflict, not a second effect.
+    fingerprint: fingerprintJson({ name, payload: payload ?? null, order: order === null ? null : { ...order } }),
+    idempotencyKey: idempotencyKey({ recipient: recipient.name, key, ...(format === undefined ? {} : { format }) }),
+    order,
+    plannedAt: at,
+    request: ports.vault.seal(encodeRequest(definition.request(payload)), id),
+  }
+}
+
+async function planFailed(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork, error: unknown): Promise<void> {
+  const { event, outbox, tries } = work
+  const text = describe(error)
+  const waitMs = planRetriesMs[tries]
+  const now = ports.clock.now()
+  if (waitMs !== undefined) {
+    ports.log('warn', 'a plan failed; it is tried again', { receipt: event.receipt, try: tries + 1, error: text, waitMs })
+    await patiently(ports, 'postpone', () => ports.store.postponePlan({ outbox, at: now + waitMs, error: text }))
+    return
+  }
+  const quarantine = {
+    id: timeOrderedId<QuarantineId>('qua', now, ports.random.bytes(10)),
+    reason: 'plan-failed' as const,
+    detail: { error: text, tries: tries + 1 },
+    owner: settings.ownerOf(event.producer),
+  }
+  ports.log('error', 'a plan failed for the last time; its receipt is in quarantine', { receipt: event.receipt, error: text })
+  await patiently(ports, 'quarantine', () => ports.store.quarantinePlan({ outbox, receipt: event.receipt, quarantine, at: now }))
+}
+
+/** Code and message, bounded. A trigger's own error text is the user's and may be shown to its owner. */
+function describe(error: unknown): string {
+  const code = codeOf(error)
+  const text = error instanceof Error ? error.message : String(error)
+  return `${code === undefined ? '' : `${code}: `}${text}`.slice(0, 500)
+}
+
+async function withinTime<Result>(promise: Promise<Result>, ms: number, name: string, clock: Clock): Promise<Result> {
+  let cancel = () => {}
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(ms, () => reject(new CounterfoilError('trigger_timeout', `Trigger '${name}' did not finish within ${ms} ms.`)))
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    cancel()
+  }
+}
+
+/** Begins a transaction at the first statement; waits for every statement, awaited by the trigger or not, before it commits. */
+function lazyTransaction(store: Store, timeoutMs: number) {
+  let opening: Promise<PlanSession> | undefined
+  let closed = false
+  const started: Promise<unknown>[] = []
+  const run = <Result>(statement: (session: PlanSession) => Promise<Result>): Promise<Result> => {
+    if (closed) throw new CounterfoilError('transaction_closed', 'The plan of this transaction is over.', { hint: 'Await every statement inside plan().' })
+    opening ??= store.beginPlan({ timeoutMs })
+    const result = opening.then(statement)
+    started.push(result)
+    result.catch(() => {})
+    return result
+  }
+  const tx: PlanTransaction = {
+    run: (sql, ...parameters) => run((session) => session.run(sql, ...parameters)),
+    get: (sql, ...parameters) => run((session) => session.get(sql, ...parameters)),
+    all: (sql, ...parameters) => run((session) => session.all(sql, ...parameters)),
+  }
+  return {
+    tx,
+    async commit(plan: Plan): Promise<Planned> {
+      closed = true
+      await Promise.all(started)
+      return opening === undefined ? await store.plan(plan) : await (await opening).commit(plan)
+    },
+    async rollback(): Promise<void> {
+      closed = true
+      const session = await opening?.catch(() => undefined)
+      await session?.rollback().catch(() => {})
+    },
+  }
+}

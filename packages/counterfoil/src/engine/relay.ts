@@ -1,0 +1,168 @@
+import type { ReceivedEvent } from '../domain/event.ts'
+import { type QuarantineId, type ReceiptId, timeOrderedId, type WorkerId } from '../domain/ids.ts'
+import type { QuarantineReason, ReceiptView } from '../store/records.ts'
+import type { Alert, OutboxRecord } from '../store/store.ts'
+import { patiently, passes } from './patience.ts'
+import { type PlannerPorts, type PlannerSettings, type PlanWork, planEvent } from './planner.ts'
+
+/** Most events held in memory between their receipt and their plan; the rest waits in the outbox. */
+export const maxHeld = 1_024
+/** Plans in work at once. */
+export const maxPlanning = 64
+const claimLimit = 256
+
+/** Opens a stored payload with today's schemas. */
+export type OpenEvent = (
+  receipt: ReceiptView,
+  payload: Uint8Array,
+) => Promise<
+  | { readonly kind: 'event'; readonly event: ReceivedEvent }
+  | { readonly kind: 'quarantine'; readonly reason: QuarantineReason; readonly detail: Readonly<Record<string, unknown>> }
+>
+
+export interface RelaySettings extends PlannerSettings {
+  readonly worker: WorkerId
+  readonly leaseMs: number
+  readonly openEvent: OpenEvent
+  readonly onAlert: (alert: Alert) => void | Promise<void>
+  /** Effects were planned. */
+  readonly onPlanned: () => void
+}
+
+/**
+ * Reads committed outbox records and hands them on. It may hand one on twice; the plan's transaction
+ * consumes it once. Intake hands over what it just accepted in memory: an optimisation that a crash undoes
+ * without loss, because the record is durable and merely leased.
+ */
+export class Relay {
+  readonly #ports: PlannerPorts
+  readonly #settings: RelaySettings
+  readonly #held: (() => Promise<void>)[] = []
+  #reserved = 0
+  #working = 0
+  #claiming = false
+  #stopped = true
+  #idle: (() => void)[] = []
+
+  constructor(ports: PlannerPorts, settings: RelaySettings) {
+    this.#ports = ports
+    this.#settings = settings
+  }
+
+  start(): void {
+    this.#stopped = false
+  }
+
+  /** Finishes what is in work; what is only held stays in the outbox for the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#held.length = 0
+    if (this.#working > 0 || this.#claiming) await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
+  /** Room for one event that is about to be accepted, or null when it should wait in the outbox. */
+  reserve(): { worker: WorkerId; leaseMs: number } | null {
+    if (this.#stopped || this.#held.length + this.#reserved >= maxHeld) return null
+    this.#reserved++
+    return { worker: this.#settings.worker, leaseMs: this.#settings.leaseMs }
+  }
+
+  release(): void {
+    this.#reserved--
+  }
+
+  deliver(work: { readonly outbox: number; readonly event: ReceivedEvent }): void {
+    this.#reserved--
+    if (this.#stopped) return
+    this.#hold(() => this.#plan({ ...work, tries: 0 }))
+  }
+
+  /** Looks for records whose time has come: the truth behind every hint. */
+  async poll(): Promise<void> {
+    if (this.#stopped || this.#claiming || this.#held.length > maxHeld / 2) return
+    this.#claiming = true
+    try {
+      const { worker, leaseMs } = this.#settings
+      const records = await this.#ports.store.claimOutbox({ worker, now: this.#ports.clock.now(), leaseMs, limit: claimLimit })
+      if (this.#stopped) return
+      for (const record of records) this.#hold(() => this.#handOn(record))
+      if (records.length === claimLimit) this.#ports.clock.after(0, () => void this.poll())
+    } catch (error) {
+      const level = passes(error) ? 'warn' : 'error'
+      this.#ports.log(level, 'the outbox could not be read; it is read again', { error: String(error).slice(0, 300) })
+    } finally {
+      this.#claiming = false
+      this.#wakeStop()
+    }
+  }
+
+  #hold(task: () => Promise<void>): void {
+    this.#held.push(task)
+    this.#work()
+  }
+
+  #work(): void {
+    while (this.#working < maxPlanning) {
+      const task = this.#held.shift()
+      if (task === undefined) return
+      this.#working++
+      void task()
+        .catch((error: unknown) => {
+          // The lease ends by itself and the record is handed on again.
+          this.#ports.log('warn', 'an outbox record could not be handed on; its lease will end', { error: String(error).slice(0, 300) })
+        })
+        .finally(() => {
+          this.#working--
+          this.#work()
+          this.#wakeStop()
+        })
+    }
+  }
+
+  #wakeStop(): void {
+    if (this.#working > 0 || this.#claiming) return
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  async #handOn(record: OutboxRecord): Promise<void> {
+    if (record.kind === 'alert') {
+      await this.#alert(record)
+      return
+    }
+    const { receipt, outbox, tries } = record
+    const opened = await this.#settings.openEvent(receipt, this.#ports.vault.open(record.payload, receipt.id))
+    if (opened.kind === 'event') {
+      await this.#plan({ outbox, tries, event: opened.event })
+      return
+    }
+    await this.#quarantine(outbox, receipt.id, receipt.producer, opened.reason, opened.detail)
+  }
+
+  async #plan(work: PlanWork): Promise<void> {
+    if (await planEvent(this.#ports, this.#settings, work)) this.#settings.onPlanned()
+  }
+
+  async #quarantine(
+    outbox: number,
+    receipt: ReceiptId,
+    producer: string,
+    reason: QuarantineReason,
+    detail: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const at = this.#ports.clock.now()
+    const id = timeOrderedId<QuarantineId>('qua', at, this.#ports.random.bytes(10))
+    const quarantine = { id, reason, detail, owner: this.#settings.ownerOf(producer) }
+    await patiently(this.#ports, 'quarantine', () => this.#ports.store.quarantinePlan({ outbox, receipt, quarantine, at }))
+  }
+
+  async #alert({ outbox, tries, alert }: Extract<OutboxRecord, { kind: 'alert' }>): Promise<void> {
+    try {
+      await this.#settings.onAlert(alert)
+    } catch (error) {
+      const at = this.#ports.clock.now() + Math.min(1_000 * 2 ** tries, 300_000)
+      await patiently(this.#ports, 'postpone', () => this.#ports.store.postponePlan({ outbox, at, error: String(error).slice(0, 500) }))
+      return
+    }
+    await patiently(this.#ports, 'consume', () => this.#ports.store.consumeAlert(outbox))
+  }
+}

@@ -1,0 +1,59 @@
+import type { ReceivedEvent } from '../domain/event.ts'
+import type { EffectDefinition } from '../recipients/recipient.ts'
+import type { PlanTransaction } from '../store/store.ts'
+
+/** What an effect is planned with. */
+export interface EffectPlan<Payload> {
+  /** The semantic name of the operation: `invoice/481/collect/revision/3`. Never an event id. */
+  readonly key: string
+  readonly payload: Payload
+}
+
+/** Only where the recipient compares versions: a place in an ordering domain. */
+export interface OrderedPlan<Payload> extends EffectPlan<Payload> {
+  readonly order?: { readonly domain: string; readonly version: number }
+}
+
+/** Declares an effect. Nothing is called: the effect is committed with the plan and attempted afterwards. */
+export interface DeclareEffect {
+  <Payload>(effect: EffectDefinition<Payload, true>, plan: OrderedPlan<Payload>): void
+  <Payload>(effect: EffectDefinition<Payload, false>, plan: EffectPlan<Payload> & { readonly order?: never }): void
+}
+
+export interface PlanContext {
+  /** The transaction that the plan commits in. Statements on the user's own tables; those of Counterfoil are closed. */
+  readonly tx: PlanTransaction
+  readonly effect: DeclareEffect
+}
+
+/** What a producer's `event()` gives; declared here by shape because intake stands above the engine. */
+export interface Subscription<Data = unknown> {
+  readonly producer: { readonly name: string }
+  readonly type: string
+  readonly version: string | undefined
+  readonly schema: { readonly '~standard': { readonly types?: { readonly output: Data } | undefined } } | undefined
+}
+
+export interface Trigger<Data = any> {
+  readonly name: string
+  readonly on: readonly Subscription<Data>[]
+  readonly when: ((event: ReceivedEvent<Data>) => boolean) | undefined
+  readonly plan: (event: ReceivedEvent<Data>, context: PlanContext) => void | Promise<void>
+}
+
+/**
+ * Names what lets work begin and plans its effects (design.md section 3, Plan). `plan` must be
+ * deterministic and must not call out: it may run again after a crash.
+ */
+export function trigger<Data>(
+  name: string,
+  about: {
+    readonly on: Subscription<Data> | readonly Subscription<Data>[]
+    /** The business condition. Default: every event. */
+    readonly when?: (event: ReceivedEvent<Data>) => boolean
+    readonly plan: (event: ReceivedEvent<Data>, context: PlanContext) => void | Promise<void>
+  },
+): Trigger<Data> {
+  const on = Array.isArray(about.on) ? (about.on as readonly Subscription<Data>[]) : [about.on as Subscription<Data>]
+  return { name, on, when: about.when, plan: about.plan }
+}

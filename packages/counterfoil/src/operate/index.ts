@@ -1,0 +1,2 @@
+export { contractInWords } from './contract-in-words.ts'
+export { type StoryLine, type ToldEffect, tell } from './story.ts'

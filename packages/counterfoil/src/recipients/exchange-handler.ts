@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dispatcher } from 'undici'
+import type { Exchange } from '../domain/outcome.ts'
+import { ConnectFailure, codeOf, resetCode } from './connector.ts'
+
+/**
+ * Follows one request through undici and says what was seen of it, once.
+ *
+ * The line between `notSent` and `unclear` is a fact and not read from error codes: undici calls
+ * `onRequestStart` on a connection that is made, immediately before it writes the first byte, in the same
+ * turn (client-h1.js, `writeH1`). Not called: nothing was written. Called: something may have been.
+ */
+export class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #maxAnswerBytes: number
+  readonly #settle: (exchange: Exchange) => void
+  #begun = false
+  #over = false
+  #controller: Dispatcher.DispatchController | undefined
+  #answer: { readonly status: number; readonly headers: Record<string, string> } | undefined
+  #chunks: Buffer[] = []
+  #received = 0
+
+  constructor(maxAnswerBytes: number, settle: (exchange: Exchange) => void) {
+    this.#maxAnswerBytes = maxAnswerBytes
+    this.#settle = settle
+  }
+
+  /** Ends the exchange now, for a deadline or an abort. Does nothing when it is over. */
+  giveUp(why: string): void {
+    if (this.#over) return
+    this.#end(this.#failed(why))
+    this.#controller?.abort(new Error(why))
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Throwing here makes undici drop the request before it writes and keep the connection. It was given up
+    // while it waited for one; or it would go out a second time, which pipelining 1 and HTTP/1.1 exclude.
+    if (this.#over || this.#begun) throw new Error('this request must not go out any more')
+    this.#begun = true
+    this.#controller = controller
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return
+    this.#answer = { status, headers: flatten(headers) }
+    if (Number(headers['content-length']) > this.#maxAnswerBytes) this.giveUp(this.#tooLarge())
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return
+    this.#received += chunk.byteLength
+    if (this.#received > this.#maxAnswerBytes) this.giveUp(this.#tooLarge())
+    else this.#chunks.push(Buffer.from(chunk))
+  }
+
+  onResponseEnd(): void {
+    if (this.#answer === undefined) return
+    const body = new Uint8Array(Buffer.concat(this.#chunks))
+    this.#end({ kind: 'answered', ...this.#answer, body })
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null | undefined, error: Error): void {
+    this.#end(this.#failed(this.#describe(error)))
+  }
+
+  #failed(why: string): Exchange {
+    return { kind: this.#begun ? 'unclear' : 'notSent', why }
+  }
+
+  #end(exchange: Exchange): void {
+    if (this.#over) return
+    this.#over = true
+    this.#chunks = []
+    this.#settle(exchange)
+  }
+
+  #tooLarge(): string {
+    return `the answer is larger than ${this.#maxAnswerBytes} bytes`
+  }
+
+  #describe(error: Error): string {
+    if (error instanceof ConnectFailure) return error.message
+    const code = codeOf(error)
+    const when = this.#answer === undefined ? 'before an answer came' : 'in the middle of the answer'
+    if (code === resetCode || code === 'ECONNRESET' || code === 'EPIPE')
+      return `the connection was reset ${when}`
+    if (code === 'UND_ERR_SOCKET') return `the connection was closed ${when}`
+    if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the answer is not as long as it says'
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'the header section of the answer is too large'
+    if (error.name === 'HTTPParserError') return 'the answer is not valid HTTP/1.1'
+    if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED')
+      return 'this process closed its connections'
+    if (code === 'UND_ERR_INVALID_ARG') return 'the request cannot be written as HTTP/1.1'
+    return `the connection failed ${when} (${code})`
+  }
+}
+
+/** undici gives lower-case names and lists for repeated ones (RFC 9110 section 5.3 joins them by a comma). */
+function flatten(headers: IncomingHttpHeaders): Record<string, string> {
+  const flat: [string, string][] = []
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat.push([name, Array.isArray(value) ? value.join(', ') : value])
+  }
+  return Object.fromEntries(flat)
+}

@@ -1,0 +1,239 @@
+import type { Contract } from '../domain/contract.ts'
+import { CounterfoilError } from '../domain/errors.ts'
+import { checkPath } from './request-path.ts'
+
+/** Longest body of an effect, in bytes. Larger things are handed over by reference. */
+export const maxRequestBodyBytes = 8 * 1024 * 1024
+/** Most headers of an effect, and the bytes of their names and values together. */
+export const maxRequestHeaders = { count: 64, bytes: 8_192 } as const
+
+/** The request of an effect as its `request` function gives it: fixed at planning, the same for every attempt. */
+export interface EffectRequest {
+  /** Such as `POST`. Written in capitals whatever is given. */
+  readonly method: string
+  /** Appended to the recipient's url: empty, or from `/` on, percent-encoded, with a query where one is wanted. */
+  readonly path: string
+  /** Neither credentials (the recipient's `headers` gives those) nor headers that Counterfoil writes. */
+  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * JSON, unless it is bytes (`Uint8Array`), a form (`URLSearchParams`), or text under a `content-type` that
+   * is not JSON. Absent: no body.
+   */
+  readonly body?: unknown
+}
+
+/** What is stored of it, and sent at every attempt. */
+export interface StoredRequest {
+  readonly method: string
+  readonly path: string
+  /** Lower-case names, sorted. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Serialised once, at planning. */
+  readonly body: Uint8Array | null
+}
+
+const format = 'counterfoil-request/1'
+
+/**
+ * The stored form: a line that names format and version, a line of JSON with method, path, headers and the
+ * length of the body, then the bytes of the body as they are. The same request always gives the same bytes.
+ *
+ * @param recipient where it goes, so that its key and fence headers are refused here and not at the attempt
+ * @throws CounterfoilError `config_invalid` for method, path or headers, `effect_payload_invalid` for the body
+ */
+export function encodeRequest(
+  request: EffectRequest,
+  recipient?: { readonly contract: Contract },
+): Uint8Array {
+  const method = checkMethod(request.method)
+  checkPath(request.path)
+  const headers = checkHeaders(request.headers ?? {}, recipient?.contract)
+  const body = encodeBody(request.body, headers)
+  const sorted = [...headers].sort(([a], [b]) => (a < b ? -1 : 1))
+  const head = {
+    method,
+    path: request.path,
+    headers: Object.fromEntries(sorted),
+    body: body?.byteLength ?? null,
+  }
+  const text = Buffer.from(`${format}\n${JSON.stringify(head)}\n`)
+  return new Uint8Array(body === null ? text : Buffer.concat([text, body]))
+}
+
+/**
+ * Reads what `encodeRequest` wrote.
+ *
+ * @throws CounterfoilError `store_schema_newer` for a later format, `store_corrupt` when lengths disagree
+ */
+export function decodeRequest(bytes: Uint8Array): StoredRequest {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const first = buffer.indexOf('\n')
+  const second = buffer.indexOf('\n', first + 1)
+  const name = buffer.subarray(0, Math.max(first, 0)).toString('latin1')
+  if (name !== format) {
+    if (/^counterfoil-request\/\d{1,9}$/.test(name)) {
+      throw new CounterfoilError('store_schema_newer', `A stored request has the format ${name}.`)
+    }
+    throw corrupt('has no format line')
+  }
+  if (second < 0) throw corrupt('ends in its head')
+  const { method, path, headers, body } = parseHead(buffer.subarray(first + 1, second).toString())
+  const rest = buffer.subarray(second + 1)
+  if (rest.byteLength !== (body ?? 0)) throw corrupt('has a body of another length than it says')
+  return { method, path, headers, body: body === null ? null : new Uint8Array(rest) }
+}
+
+function parseHead(text: string): Omit<StoredRequest, 'body'> & { readonly body: number | null } {
+  try {
+    const head = JSON.parse(text)
+    const isHead =
+      typeof head.method === 'string' && typeof head.path === 'string' && typeof head.headers === 'object'
+    if (isHead && (head.body === null || Number.isSafeInteger(head.body))) return head
+  } catch {
+    // Told below, without quoting what is stored.
+  }
+  throw corrupt('has a broken head')
+}
+
+function corrupt(how: string): CounterfoilError {
+  return new CounterfoilError('store_corrupt', `A stored request ${how}.`)
+}
+
+function checkMethod(method: string): string {
+  const capitals = String(method).toUpperCase()
+  // HEAD, CONNECT and TRACE do not carry out operations, and HTTP treats their answers in a way of its own.
+  if (/^[A-Z][A-Z-]{0,31}$/.test(capitals) && !['HEAD', 'CONNECT', 'TRACE'].includes(capitals))
+    return capitals
+  throw new CounterfoilError(
+    'config_invalid',
+    'The method of an effect request is not one that operations have.',
+    {
+      hint: 'Use POST, PUT, PATCH or DELETE.',
+    },
+  )
+}
+
+/** Headers that describe the connection or the message on it (RFC 9110 sections 7.6 and 8.6), or that the engine writes. */
+const written = new Set([
+  ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'proxy-connection'],
+  ...['te', 'trailer', 'upgrade', 'expect', 'idempotency-key'],
+])
+
+const credential = /authorization$|^cookie2?$|api-?key|access-?key|auth-?key|token|secret|password|credential/
+
+/** True for a header that frames the message and belongs to the network alone. */
+export function isFramingHeader(name: string): boolean {
+  return written.has(name) && name !== 'idempotency-key'
+}
+
+/** True for text that can stand as a header line without being read as two (RFC 9110 section 5.5). */
+export function isHeader(name: string, value: unknown): value is string {
+  return (
+    /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name) &&
+    typeof value === 'string' &&
+    /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+  )
+}
+
+function checkHeaders(
+  given: Readonly<Record<string, string>>,
+  contract: Contract | undefined,
+): Map<string, string> {
+  const headers = new Map<string, string>()
+  const refuse = (name: string, why: string, hint: string): never => {
+    throw new CounterfoilError(
+      'config_invalid',
+      `The header '${name.slice(0, 100)}' of an effect request ${why}.`,
+      { hint },
+    )
+  }
+  const owned = [contract?.idempotency?.header, contract?.ordering?.fence.header].map((header) =>
+    header?.toLowerCase(),
+  )
+  let bytes = 0
+  for (const [original, value] of Object.entries(given)) {
+    const name = original.toLowerCase()
+    if (!isHeader(name, value))
+      refuse(
+        original,
+        'is not a valid header',
+        'Names are tokens; values are one line of visible characters.',
+      )
+    if (written.has(name) || owned.includes(name)) {
+      refuse(
+        original,
+        'is written by Counterfoil',
+        'Leave it out; the contract says where key and version go.',
+      )
+    }
+    if (credential.test(name)) {
+      const hint =
+        "Give it in the recipient's headers function: that is asked at each call and stored nowhere."
+      refuse(original, 'looks like a credential, and the request of an effect is stored', hint)
+    }
+    if (headers.has(name)) refuse(original, 'is given twice', 'Join the values into one.')
+    bytes += name.length + value.length
+    headers.set(name, value)
+  }
+  if (headers.size > maxRequestHeaders.count || bytes > maxRequestHeaders.bytes) {
+    const { count, bytes: most } = maxRequestHeaders
+    throw new CounterfoilError(
+      'config_invalid',
+      `An effect request has more than ${count} headers or ${most} bytes of them.`,
+    )
+  }
+  return headers
+}
+
+/** Adds the content type where none is given. */
+function encodeBody(body: unknown, headers: Map<string, string>): Uint8Array | null {
+  if (body === undefined) return null
+  const declared = headers.get('content-type')
+  const describe = (type: string) => {
+    if (declared === undefined) headers.set('content-type', type)
+  }
+  const bytes = ((): Uint8Array => {
+    if (body instanceof Uint8Array) {
+      describe('application/octet-stream')
+      return body
+    }
+    if (body instanceof URLSearchParams) {
+      describe('application/x-www-form-urlencoded')
+      return Buffer.from(body.toString())
+    }
+    if (typeof body === 'string' && declared !== undefined && !/^[^;]*[/+]json\s*(;|$)/i.test(declared))
+      return Buffer.from(body)
+    describe('application/json')
+    return Buffer.from(toJson(body))
+  })()
+  if (bytes.byteLength > maxRequestBodyBytes) {
+    throw new CounterfoilError(
+      'effect_payload_invalid',
+      `The body of an effect is larger than ${maxRequestBodyBytes} bytes.`,
+      {
+        hint: 'Store it elsewhere and send a reference.',
+      },
+    )
+  }
+  return bytes
+}
+
+function toJson(value: unknown): string {
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new CounterfoilError('effect_payload_invalid', `The body of an effect holds ${what}.`, {
+      hint: 'Give plain JSON values; write large or exact numbers as text.',
+      cause,
+    })
+  }
+  let text: string | undefined
+  try {
+    // JSON.stringify would quietly write null for a number that is none.
+    text = JSON.stringify(value, (_, member) =>
+      typeof member === 'number' && !Number.isFinite(member) ? refuse(`the number ${member}`) : member,
+    )
+  } catch (error) {
+    if (error instanceof CounterfoilError) throw error
+    refuse('a value that JSON cannot carry', error)
+  }
+  return text ?? refuse('a value that JSON cannot carry')
+}

@@ -1,0 +1,1 @@
+export { type Server, type ServeOptions, serve } from './server.ts'

@@ -1,0 +1,267 @@
+import type { Fact, EffectState } from '../domain/lifecycle.ts'
+import type { EffectId, EffectKey, Fingerprint, Instant, QuarantineId, ReceiptId, WorkerId } from '../domain/ids.ts'
+import type {
+  AttemptOutcome,
+  CauseView,
+  EffectRecord,
+  EffectView,
+  EvidenceRecord,
+  QuarantineReason,
+  QuarantineView,
+  ReceiptRecord,
+  ReceiptState,
+  ReceiptView,
+  Sealed,
+} from './records.ts'
+
+/**
+ * The store port. Every writing method is one transaction: it committed when the promise fulfils; it did not
+ * when it rejects; and it may have, when it rejects with code `commit_unknown`.
+ *
+ * Times are given by the caller's clock; a store shared between machines may put its own in their place for
+ * leases. `store/conformance.ts` is the meaning of this interface as tests.
+ */
+export interface Store {
+  /** `sqlite`, `postgres`: for status and error texts. */
+  readonly kind: string
+  /** Where the records are, for people: a file's path, or a URL without credentials. */
+  readonly location: string
+
+  /** Opens and checks the schema, migrating when `migrate` is true. @throws `store_*` codes. */
+  open(options: { migrate: boolean }): Promise<MigrationReport>
+  /** Refuses new work, finishes what was taken in, closes. Idempotent. */
+  close(): Promise<void>
+
+  /** Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. */
+  accept(entry: Acceptance): Promise<Accepted>
+
+  /** Leases committed outbox records. A record is handed on again when its lease ran out: never lost, maybe twice. */
+  claimOutbox(claim: OutboxClaim): Promise<OutboxRecord[]>
+  /** Design decision 2: consume the record and create or find the effects. I3, I4, I6, I17. */
+  plan(plan: Plan): Promise<Planned>
+  /** The same, with the trigger's own statements in the same transaction. */
+  beginPlan(limits: { timeoutMs: number }): Promise<PlanSession>
+  /** Hands the record on again at `at`; counts the try and keeps the error's code and text. */
+  postponePlan(record: { outbox: number; at: Instant; error: string }): Promise<void>
+  /** Gives a record up: its receipt goes to quarantine with an alert. Nothing happens when it was consumed meanwhile. */
+  quarantinePlan(record: { outbox: number; receipt: ReceiptId; quarantine: NewQuarantine; at: Instant }): Promise<void>
+  /** An alert was delivered. */
+  consumeAlert(outbox: number): Promise<void>
+
+  /**
+   * Design decision 3: takes effects that are due. A planned effect is begun in the same transaction: its
+   * attempt and lease are durable before this promise fulfils (I5). Any other is only leased for attention.
+   */
+  takeDue(claim: DueClaim): Promise<DueWork[]>
+  /** Begins a repeat of an unknown effect, if it is still at `expectedVersion`; null when it is not. */
+  beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null>
+  /** Extends the leases that `worker` still holds on these effects. */
+  renew(renewal: { worker: WorkerId; effects: readonly EffectId[]; now: Instant; leaseMs: number }): Promise<void>
+  /** Design decision 4: writes what was learned and moves the effect, if it is still at `expectedVersion`. */
+  settle(settlement: Settlement): Promise<Settled>
+
+  status(): Promise<StoreStatus>
+  listReceipts(query: ReceiptQuery): Promise<ReceiptView[]>
+  /** By receipt id. */
+  showReceipt(id: string): Promise<ReceiptStory | null>
+  listEffects(query: EffectQuery): Promise<EffectView[]>
+  /** By effect id, effect key, or idempotency key; all that match. */
+  showEffects(name: string): Promise<EffectStory[]>
+  listQuarantine(query: Page): Promise<QuarantineView[]>
+  showQuarantine(id: string): Promise<QuarantineView | null>
+  /** The sealed payload, or null when retention removed it. */
+  readVault(ref: string): Promise<Sealed | null>
+}
+
+export interface MigrationReport {
+  readonly from: number
+  readonly to: number
+  readonly applied: readonly string[]
+}
+
+export interface NewQuarantine {
+  readonly id: QuarantineId
+  readonly reason: QuarantineReason
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly owner: string
+}
+
+export interface Acceptance {
+  readonly receipt: ReceiptRecord
+  readonly payload: Sealed
+  /**
+   * `plan`: an outbox record is written; with `handOff` it is leased to a worker that already holds the event
+   * in memory. `quarantine`: a quarantine entry and an alert record are written instead.
+   */
+  readonly next:
+    | { readonly kind: 'plan'; readonly handOff: { readonly worker: WorkerId; readonly leaseMs: number } | null }
+    | { readonly kind: 'quarantine'; readonly quarantine: NewQuarantine }
+  /** Used when the identity is known with another fingerprint. */
+  readonly onConflict: { readonly id: QuarantineId; readonly owner: string }
+}
+
+export type Accepted =
+  | { readonly outcome: 'accepted'; readonly receipt: ReceiptId; readonly outbox: number; readonly sameContentAs: ReceiptId | null }
+  /** Same identity, same fingerprint: counted, nothing else changed. `receipt` is the first one. */
+  | { readonly outcome: 'duplicate'; readonly receipt: ReceiptId }
+  /** Now, or already (`repeated`) when the same delivery was quarantined at intake before. */
+  | { readonly outcome: 'quarantined'; readonly receipt: ReceiptId; readonly quarantine: QuarantineId; readonly reason: QuarantineReason; readonly repeated: boolean }
+  /** Same identity, another fingerprint: a receipt of its own, in quarantine beside the first. */
+  | { readonly outcome: 'conflict'; readonly receipt: ReceiptId; readonly quarantine: QuarantineId; readonly first: ReceiptId; readonly repeated: boolean }
+
+export interface OutboxClaim {
+  readonly worker: WorkerId
+  readonly now: Instant
+  readonly leaseMs: number
+  readonly limit: number
+}
+
+export type OutboxRecord =
+  | { readonly kind: 'plan'; readonly outbox: number; readonly tries: number; readonly receipt: ReceiptView; readonly payload: Sealed }
+  | { readonly kind: 'alert'; readonly outbox: number; readonly tries: number; readonly alert: Alert }
+
+export interface Alert {
+  readonly reason: string
+  readonly owner: string
+  readonly receipt: ReceiptId | null
+  readonly quarantine: QuarantineId | null
+  readonly effect: EffectId | null
+  readonly at: Instant
+}
+
+export interface NewEffect extends EffectRecord {
+  readonly trigger: string
+  /** The request, sealed: the same bytes for every attempt. */
+  readonly request: Sealed
+}
+
+export interface Plan {
+  readonly outbox: number
+  readonly receipt: ReceiptId
+  readonly at: Instant
+  readonly plannedBy: string
+  readonly effects: readonly NewEffect[]
+  /** Used when an effect key is known with another fingerprint. */
+  readonly onConflict: { readonly id: QuarantineId; readonly owner: string }
+}
+
+export type Planned =
+  | { readonly kind: 'planned'; readonly effects: readonly { readonly id: EffectId; readonly created: boolean }[] }
+  /** Another worker planned it, or it was given up. Nothing was written. */
+  | { readonly kind: 'consumed' }
+  /** Nothing of the plan was written; the receipt is in quarantine with both fingerprints. */
+  | {
+      readonly kind: 'conflict'
+      readonly recipient: string
+      readonly key: EffectKey
+      readonly planned: Fingerprint
+      readonly existing: Fingerprint
+      readonly quarantine: QuarantineId
+    }
+
+/** A value of SQLite and PostgreSQL alike. */
+export type SqlValue = string | number | bigint | Uint8Array | null
+
+/** The transaction that a plan commits in. Statements run in the order they were given. */
+export interface PlanTransaction {
+  run(sql: string, ...parameters: SqlValue[]): Promise<{ readonly changes: number }>
+  get(sql: string, ...parameters: SqlValue[]): Promise<Record<string, SqlValue> | undefined>
+  all(sql: string, ...parameters: SqlValue[]): Promise<Record<string, SqlValue>[]>
+}
+
+export interface PlanSession extends PlanTransaction {
+  /** Writes the plan and commits; on `conflict` the user's statements are rolled back and only the quarantine commits. */
+  commit(plan: Plan): Promise<Planned>
+  rollback(): Promise<void>
+}
+
+export interface DueClaim {
+  readonly worker: WorkerId
+  readonly now: Instant
+  readonly leaseMs: number
+  /** How many more effects each recipient may have in flight here. A recipient not named gets none. */
+  readonly slots: Readonly<Record<string, number>>
+}
+
+export interface EffectWork {
+  readonly kind: 'attempt'
+  readonly effect: EffectView
+  readonly attempt: number
+  readonly request: Sealed
+}
+
+export type DueWork = EffectWork | { readonly kind: 'attention'; readonly effect: EffectView }
+
+export interface RepeatBegin {
+  readonly effect: EffectId
+  readonly expectedVersion: number
+  readonly worker: WorkerId
+  readonly now: Instant
+  readonly leaseMs: number
+}
+
+export interface Settlement {
+  readonly effect: EffectId
+  readonly expectedVersion: number
+  readonly at: Instant
+  readonly to: EffectState
+  readonly disputed: boolean
+  readonly escalated: boolean
+  /** When the engine looks again; null when it has nothing more to do; `unchanged` while a lease runs. */
+  readonly dueAt: Instant | null | 'unchanged'
+  /** The answer of an attempt that had none yet, or whose outcome was unknown. */
+  readonly attempt?: {
+    readonly number: number
+    readonly outcome: AttemptOutcome
+    readonly why: string
+    readonly status: number | null
+    readonly correlation: string | null
+    readonly retryAfterMs: number | null
+  }
+  /** Nothing more can come of any attempt of this effect. */
+  readonly closeAttempts: boolean
+  readonly evidence?: Omit<EvidenceRecord, 'at' | 'to'>
+  readonly alert?: { readonly reason: string; readonly owner: string }
+}
+
+export type Settled =
+  | { readonly kind: 'settled'; readonly version: number }
+  /** Someone else moved it: decide again on `current`. Nothing was written. */
+  | { readonly kind: 'stale'; readonly current: EffectView }
+
+/** Newest first. `before` is the id of the last row of the page before. */
+export interface Page {
+  readonly limit: number
+  readonly before?: string
+}
+
+export interface ReceiptQuery extends Page {
+  readonly producer?: string
+  readonly state?: ReceiptState
+}
+
+export interface EffectQuery extends Page {
+  readonly recipient?: string
+  readonly state?: EffectState
+}
+
+export interface ReceiptStory {
+  readonly receipt: ReceiptView
+  readonly quarantine: QuarantineView | null
+  readonly effects: readonly { readonly id: EffectId; readonly recipient: string; readonly key: EffectKey; readonly state: EffectState }[]
+}
+
+export interface EffectStory {
+  readonly effect: EffectView
+  readonly causes: readonly CauseView[]
+}
+
+export interface StoreStatus {
+  readonly schema: number
+  readonly receipts: { readonly total: number; readonly duplicates: number; readonly byState: Readonly<Record<ReceiptState, number>> }
+  readonly outbox: { readonly waiting: number; readonly oldestAt: Instant | null }
+  readonly quarantine: number
+  readonly effects: { readonly total: number; readonly byState: Readonly<Record<EffectState, number>>; readonly disputed: number; readonly escalated: number }
+}
+
+export type { Fact }

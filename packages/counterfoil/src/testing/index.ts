@@ -1,0 +1,7 @@
+export { type CrashableCall, crashableCalls, faultyStore, type StoreFault } from './faulty-store.ts'
+export { type History, violations } from './invariants.ts'
+export { mortalNetwork } from './mortal-network.ts'
+export { seededRandom } from './seeded-random.ts'
+export { type Act, type NetworkFault, SimulatedRecipient, type SimulatedRecipientOptions } from './simulated-recipient.ts'
+export { SimulatedProcess } from './simulated-process.ts'
+export { VirtualClock } from './virtual-clock.ts'

@@ -1,0 +1,14 @@
+/**
+ * Runs every test: `npm test`, or `npm test -- PATTERN …` for some files. Test files of their own process
+ * each, two at a time; the summary at the end is the one of Node's test runner.
+ */
+import { spawnSync } from 'node:child_process'
+
+const given = process.argv.slice(2)
+const files = given.length > 0 ? given : ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts']
+const { status } = spawnSync(
+  process.execPath,
+  ['--conditions=counterfoil:source', '--test', '--test-concurrency=2', '--test-timeout=600000', ...files],
+  { stdio: 'inherit' },
+)
+process.exitCode = status ?? 1

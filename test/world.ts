@@ -1,0 +1,164 @@
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Contract, type Counterfoil, counterfoil, type Network, producer, recipient, trigger } from 'counterfoil'
+import { standardWebhooks } from 'counterfoil/producers'
+import { sqlite } from 'counterfoil/sqlite'
+import {
+  faultyStore,
+  type History,
+  mortalNetwork,
+  SimulatedProcess,
+  SimulatedRecipient,
+  type SimulatedRecipientOptions,
+  seededRandom,
+  type StoreFault,
+  VirtualClock,
+  violations,
+} from 'counterfoil/testing'
+import { z } from 'zod'
+
+const secret = Buffer.from('a secret that only tests know 123')
+const standard = producer('standard', standardWebhooks({ secrets: `whsec_${secret.toString('base64')}` }))
+
+/** The contract shapes that decide what may follow an unknown outcome. */
+export const contracts = {
+  idempotent: { idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' } },
+  queryable: {
+    idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'nothing' },
+    lookup: { by: 'key', path: '/operations/{key}', absence: { final: true, after: '60s' } },
+  },
+  both: {
+    idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' },
+    lookup: { by: 'key', path: '/operations/{key}', absence: { final: true, after: '60s' } },
+  },
+  neither: {},
+} as const satisfies Record<string, Contract>
+export type Shape = keyof typeof contracts
+
+export interface WorldOptions {
+  readonly shape: Shape
+  readonly network?: SimulatedRecipientOptions['fault']
+  readonly seed?: number
+}
+
+/**
+ * The engine that ships on the real SQLite store in a directory of its own, with virtual time and a simulated
+ * recipient. Processes start, die and start again on the same file.
+ */
+export class World {
+  readonly clock = new VirtualClock()
+  readonly recipient: SimulatedRecipient
+  readonly #directory = mkdtempSync(join(tmpdir(), 'counterfoil-world-'))
+  readonly #options: WorldOptions
+  readonly #acknowledged = new Set<string>()
+  #process = new SimulatedProcess()
+  #app: Counterfoil | undefined
+  #lives = 0
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    const keyed = options.shape !== 'neither'
+    this.recipient = new SimulatedRecipient({
+      clock: this.clock,
+      keyHeader: keyed ? 'Idempotency-Key' : null,
+      lookupPath: 'lookup' in contracts[options.shape] ? '/operations/' : null,
+      ...(options.network === undefined ? {} : { fault: options.network }),
+    })
+  }
+
+  get app(): Counterfoil {
+    if (this.#app === undefined) throw new Error('the process is not running')
+    return this.#app
+  }
+
+  get process(): SimulatedProcess {
+    return this.#process
+  }
+
+  /** Starts a process on the world's file. */
+  async start(about: { readonly store?: StoreFault; readonly dieAfterAnswers?: number; readonly wrap?: (network: Network) => Network } = {}): Promise<void> {
+    const process = new SimulatedProcess()
+    const network = mortalNetwork(this.recipient, process, about.dieAfterAnswers)
+    const seats = recipient('seats', { url: 'http://seats.test', contract: contracts[this.#options.shape] as Contract, timeout: '5s' })
+    const openSeat = seats.effect('seat.open', {
+      payload: z.object({ seat: z.string(), plan: z.string() }),
+      request: (payload) => ({ method: 'PUT', path: `/seats/${payload.seat}`, body: payload }),
+    })
+    const paid = standard.event('invoice.paid', { schema: z.object({ id: z.string(), plan: z.string().default('pro') }) })
+    this.#process = process
+    this.#app = counterfoil({
+      store: faultyStore(sqlite(join(this.#directory, 'counterfoil.db')), about.store ?? null, process),
+      triggers: [
+        trigger('open a seat when an invoice is paid', {
+          on: paid,
+          plan: ({ data }, { effect }) => effect(openSeat, { key: `invoice/${data.id}/seat`, payload: { seat: data.id, plan: data.plan } }),
+        }),
+      ],
+      recipients: [seats],
+      clock: this.clock,
+      random: seededRandom((this.#options.seed ?? 1) * 1_000 + this.#lives++),
+      network: about.wrap === undefined ? network : about.wrap(network),
+      log: () => {},
+    })
+    await this.#app.start()
+  }
+
+  /** Kills the process; nothing of it is drained. The file stays. */
+  async kill(): Promise<void> {
+    this.#process.die()
+    await this.#app?.store.close()
+    this.#app = undefined
+  }
+
+  /** Delivers a signed event. Null when the process died before it answered. */
+  async deliver(id: string, data: Record<string, unknown> = { id }): Promise<{ status: number; outcome: string | undefined } | null> {
+    const body = JSON.stringify({ type: 'invoice.paid', timestamp: new Date(this.clock.now()).toISOString(), data })
+    const at = Math.floor(this.clock.now() / 1000)
+    const signature = createHmac('sha256', secret).update(`msg_${id}.${at}.${body}`).digest('base64')
+    const headers = { 'content-type': 'application/json', 'webhook-id': `msg_${id}`, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` }
+    const request = new Request('http://counterfoil.test/in/standard', { method: 'POST', headers, body })
+    const response = await Promise.race([this.app.receive(request), this.#process.died.then(() => null)])
+    if (response === null) return null
+    const answer = (await response.json()) as { receipt?: string; outcome?: string }
+    if (response.ok && answer.receipt !== undefined) this.#acknowledged.add(answer.receipt)
+    return { status: response.status, outcome: answer.outcome }
+  }
+
+  /** Lets time pass, waiting for real work of the store at every step, until `done` or for `ms` of virtual time. */
+  async run(ms: number, done: () => boolean | Promise<boolean> = () => false): Promise<void> {
+    const until = this.clock.now() + ms
+    for (;;) {
+      await this.#settled()
+      if (!this.#process.alive || (await done())) return
+      if (!this.clock.step(until)) {
+        this.clock.jump(Math.max(0, until - this.clock.now()))
+        return
+      }
+    }
+  }
+
+  async violations(): Promise<string[]> {
+    const history: History = {
+      acknowledged: [...this.#acknowledged] as never,
+      sent: this.recipient.sent,
+      acts: this.recipient.acts,
+      evidenceExists: this.#options.shape !== 'neither',
+    }
+    return await violations(this.app.store, history)
+  }
+
+  async dispose(): Promise<void> {
+    await this.kill()
+    rmSync(this.#directory, { recursive: true })
+  }
+
+  /** Real work is over: the store answered everything and its answers were acted on. */
+  async #settled(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      await new Promise((resolve) => setImmediate(resolve))
+      quiet = this.#process.pending === 0 ? quiet + 1 : 0
+    }
+  }
+}
