@@ -26,4 +26,9 @@ export function delivery(run: string, index: number): Request {
   })
 }
 
-const lines = Array.from({ length: 9 }, (_, line) => ({ line, description: `A thing that was bought, number ${line}`, amount: 1200 + line, quantity: line % 3 }))
+const lines = Array.from({ length: 9 }, (_, line) => ({
+  line,
+  description: `A thing that was bought, number ${line}`,
+  amount: 1200 + line,
+  quantity: line % 3,
+}))

@@ -16,7 +16,9 @@ const rounds = Number(process.argv[2] ?? 5)
 const effects = Number(process.argv[3] ?? 5_000)
 const idle = 100
 
-const sink = spawn(process.execPath, [join(import.meta.dirname, 'sink.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
+const sink = spawn(process.execPath, [join(import.meta.dirname, 'sink.ts')], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
 const [line] = (await once(sink.stdout, 'data')) as [Buffer]
 const sinkUrl = line.toString().trim()
 
@@ -41,7 +43,13 @@ sink.kill()
 print([
   ['raw SQLite, one row a commit, per second', spread(single)],
   ['effects end to end, per second', spread(done)],
-  ['ratio', spread(done.map((rate, round) => rate / single[round]!), 2)],
+  [
+    'ratio',
+    spread(
+      done.map((rate, round) => rate / single[round]!),
+      2,
+    ),
+  ],
   ['idle, delivery to recorded confirmation, p50 ms', percentile(idleTimes, 0.5).toFixed(2)],
   ['idle, delivery to recorded confirmation, p99 ms', percentile(idleTimes, 0.99).toFixed(2)],
   ['resident memory, MB', (process.memoryUsage.rss() / 1e6).toFixed(0)],
@@ -53,7 +61,8 @@ async function throughput(app: Counterfoil, run: string): Promise<number> {
   await concurrently(effects, 64, async (index) => {
     await app.receive(requests[index]!)
   })
-  while ((await app.store.status()).effects.byState.confirmed < effects) await new Promise((resolve) => setTimeout(resolve, 10))
+  while ((await app.store.status()).effects.byState.confirmed < effects)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   return effects / ((performance.now() - begun) / 1000)
 }
 
@@ -61,6 +70,7 @@ async function oneByOne(app: Counterfoil, run: string): Promise<number[]> {
   const before = (await app.store.status()).effects.byState.confirmed
   return await concurrently(idle, 1, async (index) => {
     await app.receive(delivery(run, index))
-    while ((await app.store.status()).effects.byState.confirmed <= before + index) await new Promise((resolve) => setImmediate(resolve))
+    while ((await app.store.status()).effects.byState.confirmed <= before + index)
+      await new Promise((resolve) => setImmediate(resolve))
   })
 }

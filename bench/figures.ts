@@ -12,7 +12,8 @@ export function percentile(values: readonly number[], share: number): number {
 
 /** `12,345 [11,000..13,900]`: median and range. */
 export function spread(values: readonly number[], digits = 0): string {
-  const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits })
+  const text = (value: number) =>
+    value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits })
   return `${text(median(values))} [${text(Math.min(...values))}..${text(Math.max(...values))}]`
 }
 
@@ -22,7 +23,11 @@ export function print(rows: readonly (readonly [string, string])[]): void {
 }
 
 /** Runs `count` tasks, `atOnce` of them at a time, and gives each one's time in ms. */
-export async function concurrently(count: number, atOnce: number, task: (index: number) => Promise<void>): Promise<number[]> {
+export async function concurrently(
+  count: number,
+  atOnce: number,
+  task: (index: number) => Promise<void>,
+): Promise<number[]> {
   const times: number[] = new Array(count)
   let next = 0
   const sender = async () => {

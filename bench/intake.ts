@@ -29,7 +29,13 @@ for (let round = 0; round <= rounds; round++) {
 print([
   ['raw SQLite, one row a commit, per second', spread(single)],
   [`receipts through app.receive, ${senders} senders, per second`, spread(received)],
-  ['ratio', spread(received.map((rate, round) => rate / single[round]!), 1)],
+  [
+    'ratio',
+    spread(
+      received.map((rate, round) => rate / single[round]!),
+      1,
+    ),
+  ],
   ['latency p50, ms', spread(p50, 2)],
   ['latency p99, ms', spread(p99, 2)],
   ['resident memory, MB', (process.memoryUsage.rss() / 1e6).toFixed(0)],

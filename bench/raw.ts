@@ -7,7 +7,9 @@ import { benchDirectory } from './setup.ts'
 export function singleCommits(count: number): number {
   const directory = benchDirectory()
   const db = new DatabaseSync(join(directory, 'raw.db'))
-  db.exec('pragma journal_mode = wal; pragma synchronous = full; create table raw (id text not null unique, body blob not null) strict')
+  db.exec(
+    'pragma journal_mode = wal; pragma synchronous = full; create table raw (id text not null unique, body blob not null) strict',
+  )
   const insert = db.prepare('insert into raw (id, body) values (?, ?)')
   const body = new Uint8Array(1_000)
   const begun = performance.now()

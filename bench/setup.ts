@@ -18,7 +18,14 @@ export function benchApp(directory: string, sinkUrl = 'http://127.0.0.1:9'): Cou
     url: sinkUrl,
     allowPrivateAddresses: true,
     concurrency: 64,
-    contract: { idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' } },
+    contract: {
+      idempotency: {
+        header: 'Idempotency-Key',
+        remembersFor: '24h',
+        otherPayload: 'refused',
+        replays: 'first-success',
+      },
+    },
   })
   const collect = sink.effect('invoice.collect', {
     payload: z.object({ invoice: z.string(), amount: z.number() }),
@@ -29,7 +36,8 @@ export function benchApp(directory: string, sinkUrl = 'http://127.0.0.1:9'): Cou
     triggers: [
       trigger('collect a paid invoice', {
         on: bench.event('invoice.paid', { schema: z.object({ id: z.string(), amount: z.number() }) }),
-        plan: ({ data }, { effect }) => effect(collect, { key: `invoice/${data.id}`, payload: { invoice: data.id, amount: data.amount } }),
+        plan: ({ data }, { effect }) =>
+          effect(collect, { key: `invoice/${data.id}`, payload: { invoice: data.id, amount: data.amount } }),
       }),
     ],
     recipients: [sink],

@@ -5,7 +5,8 @@
 import { spawnSync } from 'node:child_process'
 
 const given = process.argv.slice(2)
-const files = given.length > 0 ? given : ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts']
+const files =
+  given.length > 0 ? given : ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts']
 const { status } = spawnSync(
   process.execPath,
   ['--conditions=counterfoil:source', '--test', '--test-concurrency=2', '--test-timeout=600000', ...files],

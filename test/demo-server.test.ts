@@ -25,12 +25,17 @@ describe('the demo server', () => {
     issue: { number, title, updated_at: '2026-01-01T00:00:00Z' },
     repository: { full_name: 'octo/shop' },
   })
-  const receipts = () => demo.counterfoil<{ receipts: Record<string, unknown>[] }>('receipts', 'list', '--limit', '9999')
+  const receipts = () =>
+    demo.counterfoil<{ receipts: Record<string, unknown>[] }>('receipts', 'list', '--limit', '9999')
   const quarantined = async (receipt: string) => {
-    const { quarantine } = await demo.counterfoil<{ quarantine: Record<string, unknown>[] }>('quarantine', 'list')
+    const { quarantine } = await demo.counterfoil<{ quarantine: Record<string, unknown>[] }>(
+      'quarantine',
+      'list',
+    )
     return quarantine.find((entry) => entry.receipt === receipt)
   }
-  const effects = async () => (await demo.counterfoil<{ effects: Record<string, any>[] }>('effects', 'list', '--limit', '9999')).effects
+  const effects = async () =>
+    (await demo.counterfoil<{ effects: Record<string, any>[] }>('effects', 'list', '--limit', '9999')).effects
 
   test('accepts a signed payload with 202, and again with 200 as a duplicate', async () => {
     const [status, answer] = await send(github('issues', 'a-1', opened(1)))
@@ -56,7 +61,10 @@ describe('the demo server', () => {
     assert.equal(new Set(answers.map(([, answer]) => answer.receipt)).size, 1)
     const [receipt] = (await receipts()).receipts.filter((candidate) => candidate.eventId === 'c-1')
     assert.equal(receipt?.duplicates, 63)
-    const found = await until(async () => (await effects()).filter((effect) => effect.key.includes('/3/')), (list) => list[0]?.state === 'confirmed')
+    const found = await until(
+      async () => (await effects()).filter((effect) => effect.key.includes('/3/')),
+      (list) => list[0]?.state === 'confirmed',
+    )
     assert.equal(found.length, 1)
     assert.equal((await demo.acts())[found[0]!.idempotencyKey], 1)
   })
@@ -69,7 +77,10 @@ describe('the demo server', () => {
     const entry = await quarantined(answer.receipt)
     assert.equal(entry?.reason, 'unsupported-type')
     assert.ok(entry?.owner && entry.vault)
-    const { quarantine } = await demo.counterfoil<{ quarantine: Record<string, unknown>[] }>('quarantine', 'list')
+    const { quarantine } = await demo.counterfoil<{ quarantine: Record<string, unknown>[] }>(
+      'quarantine',
+      'list',
+    )
     assert.equal(quarantine.filter((candidate) => candidate.type === 'a_type_nobody_handles').length, 1)
   })
 
@@ -85,16 +96,25 @@ describe('the demo server', () => {
     const [status, second] = await send(github('issues', 'f-2', opened(6)))
     assert.equal(status, 202)
     assert.equal((second as Answer & { sameContentAs?: string }).sameContentAs, first.receipt)
-    const found = await until(async () => (await effects()).filter((effect) => effect.key.includes('/6/')), (list) => list[0]?.state === 'confirmed')
+    const found = await until(
+      async () => (await effects()).filter((effect) => effect.key.includes('/6/')),
+      (list) => list[0]?.state === 'confirmed',
+    )
     assert.equal(found.length, 1)
     assert.equal((await demo.acts())[found[0]!.idempotencyKey], 1)
   })
 
   test('quarantines a second event that plans the same key with another payload, with both fingerprints, and nothing leaves', async () => {
     await send(github('issues', 'g-1', opened(7)))
-    const [first] = await until(async () => (await effects()).filter((effect) => effect.key.includes('/7/')), (list) => list[0]?.state === 'confirmed')
+    const [first] = await until(
+      async () => (await effects()).filter((effect) => effect.key.includes('/7/')),
+      (list) => list[0]?.state === 'confirmed',
+    )
     const [, second] = await send(github('issues', 'g-2', opened(7, 'Another title')))
-    const entry = await until(() => quarantined(second.receipt), (found) => found !== undefined)
+    const entry = await until(
+      () => quarantined(second.receipt),
+      (found) => found !== undefined,
+    )
     assert.equal(entry?.reason, 'effect-conflict')
     const detail = entry?.detail as { planned: string; existing: string }
     assert.equal(detail.existing, first!.fingerprint)
@@ -106,12 +126,24 @@ describe('the demo server', () => {
   test('leaves an effect whose answer is lost unknown, looks it up, and confirms it after one act', async () => {
     await demo.control({ lose: 1 })
     await send(github('issues', 'h-1', opened(8)))
-    const [effect] = await until(async () => (await effects()).filter((candidate) => candidate.key.includes('/8/')), (list) => list[0]?.state === 'confirmed')
+    const [effect] = await until(
+      async () => (await effects()).filter((candidate) => candidate.key.includes('/8/')),
+      (list) => list[0]?.state === 'confirmed',
+    )
     assert.equal(effect!.attempts[0].outcome, 'unknown')
-    assert.deepEqual(effect!.evidence.map((entry: any) => [entry.kind, entry.from, entry.to]).at(-1), ['lookup', 'unknown', 'confirmed'])
+    assert.deepEqual(effect!.evidence.map((entry: any) => [entry.kind, entry.from, entry.to]).at(-1), [
+      'lookup',
+      'unknown',
+      'confirmed',
+    ])
     assert.equal((await demo.acts())[effect!.idempotencyKey], 1)
-    const { effects: [told] } = await demo.counterfoil<{ effects: Record<string, any>[] }>('effects', 'show', effect!.key)
-    assert.deepEqual(told!.timeline.map((line: any) => line.kind), ['receipt', 'planned', 'attempt', 'answer', 'lookup'])
+    const {
+      effects: [told],
+    } = await demo.counterfoil<{ effects: Record<string, any>[] }>('effects', 'show', effect!.key)
+    assert.deepEqual(
+      told!.timeline.map((line: any) => line.kind),
+      ['receipt', 'planned', 'attempt', 'answer', 'lookup'],
+    )
     assert.equal(told!.next.kind, 'done')
   })
 })

@@ -32,7 +32,11 @@ export class DemoProcesses {
   async startRecipient(): Promise<void> {
     this.#recipientPort = await freePort()
     const program = join(root, 'demo/recipient.ts')
-    this.#recipient = spawn(process.execPath, [program, '--port', String(this.#recipientPort), '--dir', this.directory], { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#recipient = spawn(
+      process.execPath,
+      [program, '--port', String(this.#recipientPort), '--dir', this.directory],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
     await this.#ready(this.#recipient, () => fetch(`${this.recipientUrl}/acts`))
   }
 
@@ -67,10 +71,14 @@ export class DemoProcesses {
 
   /** Runs a command of the command line with `--json` on the same store. */
   async counterfoil<Result>(...parameters: string[]): Promise<Result> {
-    const { stdout } = await promisify(execFile)(process.execPath, [launcher, ...parameters, '--config', config, '--json'], {
-      env: this.#environment(),
-      maxBuffer: 256e6,
-    })
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [launcher, ...parameters, '--config', config, '--json'],
+      {
+        env: this.#environment(),
+        maxBuffer: 256e6,
+      },
+    )
     return JSON.parse(stdout) as Result
   }
 
@@ -92,13 +100,20 @@ export class DemoProcesses {
   }
 
   #environment(): NodeJS.ProcessEnv {
-    return { ...process.env, COUNTERFOIL_DEMO_DIR: this.directory, COUNTERFOIL_DEMO_RECIPIENT: this.recipientUrl }
+    return {
+      ...process.env,
+      COUNTERFOIL_DEMO_DIR: this.directory,
+      COUNTERFOIL_DEMO_RECIPIENT: this.recipientUrl,
+    }
   }
 
   async #ready(child: ChildProcess, probe: () => Promise<unknown>): Promise<void> {
     for (let tries = 0; tries < 600; tries++) {
       if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode}`)
-      const up = await probe().then(() => true, () => false)
+      const up = await probe().then(
+        () => true,
+        () => false,
+      )
       if (up) return
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
@@ -125,7 +140,12 @@ async function freePort(): Promise<number> {
 }
 
 /** A GitHub delivery as GitHub signs it. */
-export function github(type: string, id: string, payload: unknown, secret = "It's a Secret to Everybody"): RequestInit {
+export function github(
+  type: string,
+  id: string,
+  payload: unknown,
+  secret = "It's a Secret to Everybody",
+): RequestInit {
   const body = typeof payload === 'string' ? payload : JSON.stringify(payload)
   return {
     method: 'POST',

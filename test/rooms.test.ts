@@ -26,11 +26,16 @@ interface Import {
 }
 
 function imports(): Import[] {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.ts') && !isTest(f))
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+    (f) => f.endsWith('.ts') && !isTest(f),
+  )
   return files.flatMap((file) => {
     const text = readFileSync(join(source, file), 'utf8')
     const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => match[1]!)
-    return specifiers.map((specifier) => ({ from: file, to: relative(source, join(source, dirname(file), specifier)) }))
+    return specifiers.map((specifier) => ({
+      from: file,
+      to: relative(source, join(source, dirname(file), specifier)),
+    }))
   })
 }
 
@@ -78,8 +83,15 @@ test('the domain has no dependency but the platform, and does no I/O', () => {
   for (const file of files) {
     const text = readFileSync(join(source, 'domain', file), 'utf8')
     for (const [, specifier] of text.matchAll(/^import (?!type )[^']*'([^']+)'/gm)) {
-      assert.ok(specifier!.startsWith('./') || specifier === 'node:crypto', `domain/${file} imports ${specifier}`)
+      assert.ok(
+        specifier!.startsWith('./') || specifier === 'node:crypto',
+        `domain/${file} imports ${specifier}`,
+      )
     }
-    assert.doesNotMatch(text, /Date\.now\(|Math\.random\(|randomBytes|setTimeout\(|fetch\(/, `domain/${file} reaches past its ports`)
+    assert.doesNotMatch(
+      text,
+      /Date\.now\(|Math\.random\(|randomBytes|setTimeout\(|fetch\(/,
+      `domain/${file} reaches past its ports`,
+    )
   }
 })

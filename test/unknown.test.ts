@@ -29,9 +29,10 @@ test('a recipient that acts and lets the call time out is looked up and confirme
   assert.equal(effect.state, 'confirmed')
   assert.equal(effect.attempts.length, 1)
   assert.equal(effect.attempts[0]?.outcome, 'unknown')
-  assert.deepEqual(effect.evidence.map(({ kind, fact, from, to }) => ({ kind, fact, from, to })), [
-    { kind: 'lookup', fact: 'foundActed', from: 'unknown', to: 'confirmed' },
-  ])
+  assert.deepEqual(
+    effect.evidence.map(({ kind, fact, from, to }) => ({ kind, fact, from, to })),
+    [{ kind: 'lookup', fact: 'foundActed', from: 'unknown', to: 'confirmed' }],
+  )
   assert.equal(world.recipient.acts.length, 1)
   assert.deepEqual(await world.violations(), [])
   await world.dispose()
@@ -39,13 +40,21 @@ test('a recipient that acts and lets the call time out is looked up and confirme
 
 describe('for every contract and every way to lose an answer', () => {
   for (const shape of Object.keys(contracts) as Shape[]) {
-    for (const fault of ['lost-answer', 'late-answer', 'error-after-acting', 'lost-request', 'stalled-request', 'refused-connection'] as const) {
+    for (const fault of [
+      'lost-answer',
+      'late-answer',
+      'error-after-acting',
+      'lost-request',
+      'stalled-request',
+      'refused-connection',
+    ] as const) {
       test(`${fault} at a recipient that is ${shape} ends with at most one act`, async () => {
         const world = await once(shape, fault)
         const effect = await effectOf(world)
         assert.deepEqual(await world.violations(), [])
         assert.ok(world.recipient.acts.length <= 1)
-        if (fault === 'refused-connection') assert.equal(effect.state, 'confirmed', 'nothing was sent, so it is safe everywhere')
+        if (fault === 'refused-connection')
+          assert.equal(effect.state, 'confirmed', 'nothing was sent, so it is safe everywhere')
         else if (shape === 'neither') assert.deepEqual([effect.state, effect.escalated], ['unknown', true])
         else assert.equal(effect.state, 'confirmed')
         await world.dispose()
@@ -70,7 +79,10 @@ test('treating a time-out as a failure is caught: the same scenario with that mi
   assert.equal(world.recipient.acts.length, 2, 'the customer is charged twice')
   await world.dispose()
 
-  const queryable = new World({ shape: 'idempotent', network: (_, count) => (count === 0 ? 'lost-answer' : 'refused-connection') })
+  const queryable = new World({
+    shape: 'idempotent',
+    network: (_, count) => (count === 0 ? 'lost-answer' : 'refused-connection'),
+  })
   await queryable.start({ wrap: mistaken })
   await queryable.deliver('481')
   await queryable.run(60 * minute)

@@ -2,7 +2,15 @@ import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Contract, type Counterfoil, counterfoil, type Network, producer, recipient, trigger } from 'counterfoil'
+import {
+  type Contract,
+  type Counterfoil,
+  counterfoil,
+  type Network,
+  producer,
+  recipient,
+  trigger,
+} from 'counterfoil'
 import { standardWebhooks } from 'counterfoil/producers'
 import { sqlite } from 'counterfoil/sqlite'
 import {
@@ -12,8 +20,8 @@ import {
   SimulatedProcess,
   SimulatedRecipient,
   type SimulatedRecipientOptions,
-  seededRandom,
   type StoreFault,
+  seededRandom,
   VirtualClock,
   violations,
 } from 'counterfoil/testing'
@@ -24,13 +32,30 @@ const standard = producer('standard', standardWebhooks({ secrets: `whsec_${secre
 
 /** The contract shapes that decide what may follow an unknown outcome. */
 export const contracts = {
-  idempotent: { idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' } },
+  idempotent: {
+    idempotency: {
+      header: 'Idempotency-Key',
+      remembersFor: '24h',
+      otherPayload: 'refused',
+      replays: 'first-success',
+    },
+  },
   queryable: {
-    idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'nothing' },
+    idempotency: {
+      header: 'Idempotency-Key',
+      remembersFor: '24h',
+      otherPayload: 'refused',
+      replays: 'nothing',
+    },
     lookup: { by: 'key', path: '/operations/{key}', absence: { final: true, after: '60s' } },
   },
   both: {
-    idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' },
+    idempotency: {
+      header: 'Idempotency-Key',
+      remembersFor: '24h',
+      otherPayload: 'refused',
+      replays: 'first-success',
+    },
     lookup: { by: 'key', path: '/operations/{key}', absence: { final: true, after: '60s' } },
   },
   neither: {},
@@ -78,22 +103,35 @@ export class World {
   }
 
   /** Starts a process on the world's file. */
-  async start(about: { readonly store?: StoreFault; readonly dieAfterAnswers?: number; readonly wrap?: (network: Network) => Network } = {}): Promise<void> {
+  async start(
+    about: {
+      readonly store?: StoreFault
+      readonly dieAfterAnswers?: number
+      readonly wrap?: (network: Network) => Network
+    } = {},
+  ): Promise<void> {
     const process = new SimulatedProcess()
     const network = mortalNetwork(this.recipient, process, about.dieAfterAnswers)
-    const seats = recipient('seats', { url: 'http://seats.test', contract: contracts[this.#options.shape] as Contract, timeout: '5s' })
+    const seats = recipient('seats', {
+      url: 'http://seats.test',
+      contract: contracts[this.#options.shape] as Contract,
+      timeout: '5s',
+    })
     const openSeat = seats.effect('seat.open', {
       payload: z.object({ seat: z.string(), plan: z.string() }),
       request: (payload) => ({ method: 'PUT', path: `/seats/${payload.seat}`, body: payload }),
     })
-    const paid = standard.event('invoice.paid', { schema: z.object({ id: z.string(), plan: z.string().default('pro') }) })
+    const paid = standard.event('invoice.paid', {
+      schema: z.object({ id: z.string(), plan: z.string().default('pro') }),
+    })
     this.#process = process
     this.#app = counterfoil({
       store: faultyStore(sqlite(join(this.#directory, 'counterfoil.db')), about.store ?? null, process),
       triggers: [
         trigger('open a seat when an invoice is paid', {
           on: paid,
-          plan: ({ data }, { effect }) => effect(openSeat, { key: `invoice/${data.id}/seat`, payload: { seat: data.id, plan: data.plan } }),
+          plan: ({ data }, { effect }) =>
+            effect(openSeat, { key: `invoice/${data.id}/seat`, payload: { seat: data.id, plan: data.plan } }),
         }),
       ],
       recipients: [seats],
@@ -113,11 +151,23 @@ export class World {
   }
 
   /** Delivers a signed event. Null when the process died before it answered. */
-  async deliver(id: string, data: Record<string, unknown> = { id }): Promise<{ status: number; outcome: string | undefined } | null> {
-    const body = JSON.stringify({ type: 'invoice.paid', timestamp: new Date(this.clock.now()).toISOString(), data })
+  async deliver(
+    id: string,
+    data: Record<string, unknown> = { id },
+  ): Promise<{ status: number; outcome: string | undefined } | null> {
+    const body = JSON.stringify({
+      type: 'invoice.paid',
+      timestamp: new Date(this.clock.now()).toISOString(),
+      data,
+    })
     const at = Math.floor(this.clock.now() / 1000)
     const signature = createHmac('sha256', secret).update(`msg_${id}.${at}.${body}`).digest('base64')
-    const headers = { 'content-type': 'application/json', 'webhook-id': `msg_${id}`, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` }
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': `msg_${id}`,
+      'webhook-timestamp': String(at),
+      'webhook-signature': `v1,${signature}`,
+    }
     const request = new Request('http://counterfoil.test/in/standard', { method: 'POST', headers, body })
     const response = await Promise.race([this.app.receive(request), this.#process.died.then(() => null)])
     if (response === null) return null

@@ -1,9 +1,16 @@
-import { systemClock, systemRandom, stderrLog } from './ambient.ts'
+import { stderrLog, systemClock, systemRandom } from './ambient.ts'
 import { type Duration, milliseconds } from './domain/duration.ts'
 import { CounterfoilError } from './domain/errors.ts'
 import type { Clock, Log, Random } from './domain/ports.ts'
 import { createEngine, type Engine, type Trigger } from './engine/index.ts'
-import { createReceive, eventTypes, type EventType, type Intake, type Producer, readEvent } from './intake/index.ts'
+import {
+  createReceive,
+  type EventType,
+  eventTypes,
+  type Intake,
+  type Producer,
+  readEvent,
+} from './intake/index.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
 import { type Alert, loadKeyRing, type Store, Vault } from './store/index.ts'
 
@@ -67,14 +74,17 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
   const { store, triggers } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
-  const producers = byName('producer', [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])])])
+  const producers = byName('producer', [
+    ...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])]),
+  ])
   byName('trigger', triggers)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const log = options.log ?? stderrLog
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
-  const counters: Intake['counters'] = new Map()
+  const ownerOf = (name: string) => producers.get(name)?.owner ?? owner
+  const counters = new Map<string, number>()
   let parts: { intake: Intake; engine: Engine; network: Network } | undefined
 
   return {
@@ -108,7 +118,7 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
           triggers,
           recipients,
           owner,
-          ownerOf: (name) => producers.get(name)?.owner ?? owner,
+          ownerOf,
           plannedBy: options.version ?? 'unversioned',
           openEvent: (receipt, payload) => readEvent(producers, types, receipt, payload),
           onAlert: options.onAlert ?? ((alert) => log('warn', `alert: ${alert.reason}`, { ...alert })),
@@ -129,6 +139,7 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
+        ownerOf,
       })
       if (work) engine.start()
       parts = { intake, engine, network }
@@ -143,11 +154,16 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
   }
 }
 
-function byName<Named extends { readonly name: string }>(what: string, named: readonly Named[]): ReadonlyMap<string, Named> {
+function byName<Named extends { readonly name: string }>(
+  what: string,
+  named: readonly Named[],
+): ReadonlyMap<string, Named> {
   const map = new Map<string, Named>()
   for (const one of named) {
     if (map.has(one.name)) {
-      throw new CounterfoilError('config_invalid', `Two ${what}s are named '${one.name}'.`, { hint: 'Give each a name of its own.' })
+      throw new CounterfoilError('config_invalid', `Two ${what}s are named '${one.name}'.`, {
+        hint: 'Give each a name of its own.',
+      })
     }
     map.set(one.name, one)
   }
@@ -155,7 +171,13 @@ function byName<Named extends { readonly name: string }>(what: string, named: re
 }
 
 function notStarted(): Response {
-  const body = { type: 'about:blank', title: 'Not started', status: 503, code: 'store_closed', detail: 'The receiver is starting or stopping.' }
+  const body = {
+    type: 'about:blank',
+    title: 'Not started',
+    status: 503,
+    code: 'store_closed',
+    detail: 'The receiver is starting or stopping.',
+  }
   return new Response(JSON.stringify(body), {
     status: 503,
     headers: { 'content-type': 'application/problem+json', 'retry-after': '1' },

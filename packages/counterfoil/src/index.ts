@@ -8,5 +8,11 @@ export type { ReceivedEvent } from './domain/event.ts'
 export type { Clock, Log, Random } from './domain/ports.ts'
 export { type DeclareEffect, type PlanContext, type Trigger, trigger } from './engine/index.ts'
 export { type EventType, type Producer, type ProducerOptions, producer } from './intake/index.ts'
-export { type EffectDefinition, type Network, type Recipient, type RecipientOptions, recipient } from './recipients/index.ts'
+export {
+  type EffectDefinition,
+  type Network,
+  type Recipient,
+  type RecipientOptions,
+  recipient,
+} from './recipients/index.ts'
 export type { Alert, PlanTransaction, Store } from './store/index.ts'

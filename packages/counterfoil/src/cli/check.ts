@@ -20,7 +20,10 @@ export const check: Command = {
         owner: producer.owner,
         types: typesOf(producer.name),
       })),
-      triggers: triggers.map((trigger) => ({ name: trigger.name, on: trigger.on.map((on) => `${on.producer.name} ${on.type}`) })),
+      triggers: triggers.map((trigger) => ({
+        name: trigger.name,
+        on: trigger.on.map((on) => `${on.producer.name} ${on.type}`),
+      })),
       recipients: [...recipients.values()].map((recipient) => ({
         name: recipient.name,
         url: recipient.url.origin + recipient.url.pathname,
@@ -31,8 +34,12 @@ export const check: Command = {
     out.line(`store: ${store.kind} at ${store.location}`)
     for (const producer of producers.values()) {
       out.line()
-      out.line(`producer ${producer.name} (${producer.kind.kind}), owner ${producer.owner}, bodies up to ${producer.maxBytes} bytes`)
-      out.line(`  id and type ${producer.kind.provenance === 'signed' ? 'are signed' : 'are not signed: the content is compared too'}`)
+      out.line(
+        `producer ${producer.name} (${producer.kind.kind}), owner ${producer.owner}, bodies up to ${producer.maxBytes} bytes`,
+      )
+      out.line(
+        `  id and type ${producer.kind.provenance === 'signed' ? 'are signed' : 'are not signed: the content is compared too'}`,
+      )
       out.line(`  types: ${typesOf(producer.name).join(', ') || 'none: everything goes to quarantine'}`)
     }
     for (const recipient of recipients.values()) {

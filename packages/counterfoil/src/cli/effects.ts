@@ -1,5 +1,4 @@
-import { CounterfoilError } from '../domain/errors.ts'
-import { effectStates } from '../domain/lifecycle.ts'
+import { CounterfoilError, effectStates } from '../domain/index.ts'
 import { type ToldEffect, tell } from '../operate/index.ts'
 import type { EffectView } from '../store/index.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
@@ -41,7 +40,10 @@ export const unknownList: Command = {
       state: 'unknown',
     })
     const app = await invocation.app()
-    const told = effects.map((effect) => ({ ...effect, next: tell(app, { effect, causes: [] }, Date.now()).next }))
+    const told = effects.map((effect) => ({
+      ...effect,
+      next: tell(app, { effect, causes: [] }, Date.now()).next,
+    }))
     out.json({ effects: told })
     if (effects.length === 0) out.line('No effect is unknown.')
     else printEffects(effects, out)
@@ -59,7 +61,9 @@ export const effectsShow: Command = {
     const name = oneName(invocation, 'an effect by its id, key or idempotency key')
     const stories = await store.showEffects(name)
     if (stories.length === 0) {
-      throw new CounterfoilError('not_found', `There is no effect '${name}'.`, { hint: 'List them: counterfoil effects list' })
+      throw new CounterfoilError('not_found', `There is no effect '${name}'.`, {
+        hint: 'List them: counterfoil effects list',
+      })
     }
     const told = await tellAll(invocation, stories)
     invocation.out.json({ effects: told })
@@ -68,19 +72,33 @@ export const effectsShow: Command = {
   }),
 }
 
-async function tellAll(invocation: Invocation, stories: readonly Parameters<typeof tell>[1][]): Promise<ToldEffect[]> {
+async function tellAll(
+  invocation: Invocation,
+  stories: readonly Parameters<typeof tell>[1][],
+): Promise<ToldEffect[]> {
   const app = await invocation.app()
   return stories.map((story) => tell(app, story, Date.now()))
 }
 
 function printEffects(effects: readonly EffectView[], out: Output): void {
-  const rows = effects.map((e) => [e.id, e.state + (e.disputed ? ' (disputed)' : ''), e.recipient, e.name, e.key, String(e.attempts.length), time(e.changedAt)])
-  for (const line of table([['EFFECT', 'STATE', 'RECIPIENT', 'NAME', 'KEY', 'ATTEMPTS', 'CHANGED'], ...rows])) out.line(line)
+  const rows = effects.map((e) => [
+    e.id,
+    e.state + (e.disputed ? ' (disputed)' : ''),
+    e.recipient,
+    e.name,
+    e.key,
+    String(e.attempts.length),
+    time(e.changedAt),
+  ])
+  for (const line of table([['EFFECT', 'STATE', 'RECIPIENT', 'NAME', 'KEY', 'ATTEMPTS', 'CHANGED'], ...rows]))
+    out.line(line)
 }
 
 function printStory({ effect, timeline, next }: ToldEffect, out: Output): void {
   out.line(`${effect.key}`)
-  out.line(`  ${effect.name} at ${effect.recipient}: ${effect.state}${effect.disputed ? ', DISPUTED' : ''}${effect.escalated ? ', waits for a person' : ''}`)
+  out.line(
+    `  ${effect.name} at ${effect.recipient}: ${effect.state}${effect.disputed ? ', DISPUTED' : ''}${effect.escalated ? ', waits for a person' : ''}`,
+  )
   out.line(`  effect ${effect.id}, version ${effect.version}`)
   out.line(`  idempotency key ${effect.idempotencyKey}`)
   out.line(`  fingerprint ${effect.fingerprint}`)

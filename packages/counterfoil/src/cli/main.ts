@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Counterfoil } from '../counterfoil.ts'
-import { CounterfoilError, codeOf } from '../domain/errors.ts'
+import { CounterfoilError, codeOf } from '../domain/index.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { loadConfig } from './config.ts'
@@ -25,7 +25,11 @@ const commands: readonly Command[] = [
   unknownList,
 ]
 
-const common = { config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+const common = {
+  config: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
 
 async function main(argv: readonly string[]): Promise<number> {
   const command = commands.find(({ name }) => name === argv.slice(0, name.split(' ').length).join(' '))
@@ -47,7 +51,8 @@ async function main(argv: readonly string[]): Promise<number> {
     const invocation: Invocation = {
       positionals,
       options: values,
-      app: () => (app ??= loadConfig(typeof values.config === 'string' ? values.config : undefined, process.cwd())),
+      app: () =>
+        (app ??= loadConfig(typeof values.config === 'string' ? values.config : undefined, process.cwd())),
       out: output(json),
     }
     return await command.run(invocation)
@@ -58,12 +63,18 @@ async function main(argv: readonly string[]): Promise<number> {
 
 function parse(command: Command, args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: { ...common, ...command.options }, allowPositionals: true }) as {
+    return parseArgs({
+      args: [...args],
+      options: { ...common, ...command.options },
+      allowPositionals: true,
+    }) as {
       values: Record<string, string | boolean | undefined>
       positionals: string[]
     }
   } catch (error) {
-    throw new CounterfoilError('usage_invalid', (error as Error).message, { hint: `See: counterfoil ${command.name} --help` })
+    throw new CounterfoilError('usage_invalid', (error as Error).message, {
+      hint: `See: counterfoil ${command.name} --help`,
+    })
   }
 }
 
@@ -84,10 +95,13 @@ function report(error: unknown, json: boolean): number {
   const message = error instanceof Error ? error.message : String(error)
   const hint = error instanceof CounterfoilError ? error.hint : undefined
   if (json) {
-    process.stdout.write(`${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } }, null, 2)}\n`)
+    process.stdout.write(
+      `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } }, null, 2)}\n`,
+    )
   } else {
     process.stderr.write(`counterfoil: ${message} [${code}]\n${hint === undefined ? '' : `${hint}\n`}`)
-    if (code === 'internal' && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`)
+    if (code === 'internal' && error instanceof Error && error.stack !== undefined)
+      process.stderr.write(`${error.stack}\n`)
   }
   return code === 'usage_invalid' ? exit.badUse : exit.problem
 }

@@ -1,8 +1,15 @@
 /** Plain text for people: no colour, no box drawing, nothing wider than its content. */
 
 export function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd())
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  )
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
 }
 
 /** `2026-12-01 13:45:09.120Z`: sorts, and says its zone. */
@@ -17,7 +24,9 @@ export function withTimes(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      typeof member === 'number' && /(^at|At)$/.test(name) ? new Date(member).toISOString() : withTimes(member),
+      typeof member === 'number' && /(^at|At)$/.test(name)
+        ? new Date(member).toISOString()
+        : withTimes(member),
     ]),
   )
 }

@@ -1,4 +1,4 @@
-import { CounterfoilError } from '../domain/errors.ts'
+import { CounterfoilError } from '../domain/index.ts'
 import { type Command, exit } from './command.ts'
 import { table, time } from './print.ts'
 import { oneName, pageOf, pageOptions, reading } from './reading.ts'
@@ -12,8 +12,21 @@ export const quarantineList: Command = {
   run: reading(async (store, { options, out }) => {
     const quarantine = await store.listQuarantine(pageOf(options))
     out.json({ quarantine })
-    const rows = quarantine.map((q) => [q.id, time(q.at), q.reason, q.owner, q.producer, q.type, q.receipt, q.vault])
-    for (const line of table([['ENTRY', 'SINCE', 'REASON', 'OWNER', 'PRODUCER', 'TYPE', 'RECEIPT', 'VAULT'], ...rows])) out.line(line)
+    const rows = quarantine.map((q) => [
+      q.id,
+      time(q.at),
+      q.reason,
+      q.owner,
+      q.producer,
+      q.type,
+      q.receipt,
+      q.vault,
+    ])
+    for (const line of table([
+      ['ENTRY', 'SINCE', 'REASON', 'OWNER', 'PRODUCER', 'TYPE', 'RECEIPT', 'VAULT'],
+      ...rows,
+    ]))
+      out.line(line)
     return exit.done
   }),
 }
@@ -27,7 +40,9 @@ export const quarantineShow: Command = {
     const id = oneName(invocation, 'a quarantine entry')
     const entry = await store.showQuarantine(id)
     if (entry === null) {
-      throw new CounterfoilError('not_found', `There is no quarantine entry '${id}'.`, { hint: 'List them: counterfoil quarantine list' })
+      throw new CounterfoilError('not_found', `There is no quarantine entry '${id}'.`, {
+        hint: 'List them: counterfoil quarantine list',
+      })
     }
     const { out } = invocation
     out.json({ quarantine: entry })

@@ -1,4 +1,4 @@
-import { CounterfoilError } from '../domain/errors.ts'
+import { CounterfoilError } from '../domain/index.ts'
 import type { Page, Store } from '../store/index.ts'
 import type { Command, Invocation } from './command.ts'
 
@@ -28,6 +28,7 @@ export function pageOf({ limit = '50', before }: Invocation['options']): Page {
 /** @throws CounterfoilError `usage_invalid` */
 export function oneName({ positionals }: Invocation, what: string): string {
   const [name, ...more] = positionals
-  if (name === undefined || more.length > 0) throw new CounterfoilError('usage_invalid', `Name ${what}, and nothing else.`)
+  if (name === undefined || more.length > 0)
+    throw new CounterfoilError('usage_invalid', `Name ${what}, and nothing else.`)
   return name
 }

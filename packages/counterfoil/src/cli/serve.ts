@@ -1,4 +1,4 @@
-import { CounterfoilError } from '../domain/errors.ts'
+import { CounterfoilError } from '../domain/index.ts'
 import { serve } from '../server/index.ts'
 import { type Command, exit } from './command.ts'
 

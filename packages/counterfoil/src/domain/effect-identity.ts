@@ -46,9 +46,13 @@ export function idempotencyKey(effect: {
   const { prefix = '', maxLength } = format
   const room = maxLength - prefix.length
   if (room < leastCharacters) {
-    throw new CounterfoilError('idempotency_key_unfit', `Keys of ${maxLength} characters with the prefix '${prefix}' leave room for ${Math.max(0, room)}.`, {
-      hint: `At least ${leastCharacters} characters are needed beside the prefix to keep effects apart.`,
-    })
+    throw new CounterfoilError(
+      'idempotency_key_unfit',
+      `Keys of ${maxLength} characters with the prefix '${prefix}' leave room for ${Math.max(0, room)}.`,
+      {
+        hint: `At least ${leastCharacters} characters are needed beside the prefix to keep effects apart.`,
+      },
+    )
   }
   return (prefix + digest.toString('base64url').slice(0, room)) as IdempotencyKey
 }
@@ -58,5 +62,7 @@ function uuid(name: Uint8Array): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x50
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  )
 }

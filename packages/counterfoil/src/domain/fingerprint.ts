@@ -4,7 +4,10 @@ import type { Fingerprint } from './ids.ts'
 import type { JsonValue } from './json.ts'
 
 /** Of the canonical JSON: equal for payloads that differ only in spelling. `volatile` members stay out. */
-export function fingerprintJson(value: JsonValue, about: { readonly volatile?: readonly string[] } = {}): Fingerprint {
+export function fingerprintJson(
+  value: JsonValue,
+  about: { readonly volatile?: readonly string[] } = {},
+): Fingerprint {
   return `jcs-sha256:${hash('sha256', canonicalize(value, about.volatile))}` as Fingerprint
 }
 

@@ -2,7 +2,14 @@ import { isUtf8 } from 'node:buffer'
 import { isFaithful } from './json-number.ts'
 
 /** What a JSON text can mean here. `bigint` only where a producer declared its numbers lossless. */
-export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | { readonly [name: string]: JsonValue }
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue }
 
 export type JsonReading =
   | { readonly kind: 'read'; readonly value: JsonValue }
@@ -37,7 +44,10 @@ export function readJson(bytes: Uint8Array, options: JsonOptions): JsonReading {
 /** Whole numbers that a double would change, as bigint. */
 function withBigs(text: string): JsonValue {
   const reviver = (_: string, value: unknown, context: { source?: string }) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && context.source !== undefined && /^-?\d+$/.test(context.source)
+    typeof value === 'number' &&
+    !Number.isSafeInteger(value) &&
+    context.source !== undefined &&
+    /^-?\d+$/.test(context.source)
       ? BigInt(context.source)
       : value
   return (JSON.parse as (text: string, reviver: unknown) => JsonValue)(text, reviver)
@@ -131,7 +141,10 @@ class Scan {
     this.#kinds[this.#depth] = code
     if (this.#depth < this.#maxDepth) {
       this.#places[this.#depth] = code === openArray ? 0 : ''
-      if (code === openObject) (this.#names[this.#depth] ??= new Set()).clear()
+      if (code === openObject) {
+        this.#names[this.#depth] ??= new Set()
+        this.#names[this.#depth]!.clear()
+      }
     } else if (this.#depth === this.#maxDepth) {
       this.#find(`it is nested more than ${this.#maxDepth} levels deep`)
     }
@@ -183,7 +196,8 @@ class Scan {
         escapes = true
         const next = text[at + 1] ?? ''
         if (next === 'u') {
-          if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) return this.#wrong(at, 'a \\u escape without four hexadecimal digits')
+          if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6)))
+            return this.#wrong(at, 'a \\u escape without four hexadecimal digits')
           at += 5
         } else if ('"\\/bfnrt'.includes(next) && next !== '') {
           at++
@@ -191,12 +205,16 @@ class Scan {
           return this.#wrong(at, 'an escape that JSON does not have')
         }
       } else if (!(code >= 32)) {
-        return this.#wrong(at, at >= text.length ? 'the text ends inside a string' : 'a control character inside a string')
+        return this.#wrong(
+          at,
+          at >= text.length ? 'the text ends inside a string' : 'a control character inside a string',
+        )
       }
     }
     if (escapes && this.finding === undefined) {
       const raw = text.slice(begun, this.at)
-      if (/\\u[dD][89abAB-fC-F]/.test(raw) && !(JSON.parse(raw) as string).isWellFormed()) this.#find('a string holds half of a surrogate pair')
+      if (/\\u[dD][89abAB-fC-F]/.test(raw) && !(JSON.parse(raw) as string).isWellFormed())
+        this.#find('a string holds half of a surrogate pair')
     }
     return undefined
   }
@@ -229,7 +247,9 @@ class Scan {
   #find(why: string): void {
     if (this.finding !== undefined) return
     const places = this.#places.slice(0, Math.min(this.#depth, this.#maxDepth))
-    const path = places.map((place) => `/${String(place).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+    const path = places
+      .map((place) => `/${String(place).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .join('')
     this.finding = { why, path: path.slice(0, 500) }
   }
 

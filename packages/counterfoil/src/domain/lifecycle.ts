@@ -3,7 +3,15 @@
  * column is what is learned, a cell is what follows. Every pair is decided here and nowhere else.
  */
 
-export const effectStates = ['planned', 'attempting', 'unknown', 'confirmed', 'refused', 'fenced', 'withdrawn'] as const
+export const effectStates = [
+  'planned',
+  'attempting',
+  'unknown',
+  'confirmed',
+  'refused',
+  'fenced',
+  'withdrawn',
+] as const
 export type EffectState = (typeof effectStates)[number]
 export type FinalState = 'confirmed' | 'refused' | 'fenced' | 'withdrawn'
 
@@ -122,7 +130,12 @@ const table: Record<EffectState, Record<Fact, Transition>> = {
     operatorRefused: to('refused'),
     operatorWithdrew: to('withdrawn'),
   },
-  confirmed: final({ foundRefused: disputes, absenceFinal: disputes, tombstoned: disputes, operatorConfirmed: stays }),
+  confirmed: final({
+    foundRefused: disputes,
+    absenceFinal: disputes,
+    tombstoned: disputes,
+    operatorConfirmed: stays,
+  }),
   refused: final({ confirmed: disputes, foundActed: disputes, operatorRefused: stays }),
   fenced: final({ confirmed: disputes, foundActed: disputes }),
   withdrawn: final({ confirmed: disputes, foundActed: disputes, operatorWithdrew: stays }),
@@ -131,7 +144,13 @@ const table: Record<EffectState, Record<Fact, Transition>> = {
 /** A final row: nothing begins, nobody decides again, and what contradicts it is named by the caller. */
 function final(exceptions: Partial<Record<Fact, Transition>>): Record<Fact, Transition> {
   const row = Object.fromEntries(facts.map((fact) => [fact, stays])) as Record<Fact, Transition>
-  for (const fact of ['begun', 'repeatBegun', 'operatorConfirmed', 'operatorRefused', 'operatorWithdrew'] as const) {
+  for (const fact of [
+    'begun',
+    'repeatBegun',
+    'operatorConfirmed',
+    'operatorRefused',
+    'operatorWithdrew',
+  ] as const) {
     row[fact] = never(isFinal)
   }
   return { ...row, ...exceptions }

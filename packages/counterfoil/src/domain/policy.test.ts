@@ -3,13 +3,25 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Contract } from './contract.ts'
 import { effectStates } from './lifecycle.ts'
-import { absenceIsFinal, factOfAnswer, nextStep, type PastAttempt, repeatUntil, type Situation } from './policy.ts'
+import {
+  absenceIsFinal,
+  factOfAnswer,
+  nextStep,
+  type PastAttempt,
+  repeatUntil,
+  type Situation,
+} from './policy.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 
 const idempotent: Contract = {
-  idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' },
+  idempotency: {
+    header: 'Idempotency-Key',
+    remembersFor: '24h',
+    otherPayload: 'refused',
+    replays: 'first-success',
+  },
 }
 const firstAnswer: Contract = { idempotency: { ...idempotent.idempotency!, replays: 'first-answer' } }
 const queryable: Contract = {
@@ -24,7 +36,11 @@ function unknownAttempt(number: number, begunAt: number, endedAt: number): PastA
   return { number, begunAt, endedAt, outcome: 'unknown', open: true, retryAfterMs: null }
 }
 
-function unknown(contract: Contract, lookups: number[] = [], attempts = [unknownAttempt(1, 0, 1_000)]): Situation {
+function unknown(
+  contract: Contract,
+  lookups: number[] = [],
+  attempts = [unknownAttempt(1, 0, 1_000)],
+): Situation {
   return { contract, state: 'unknown', plannedAt: 0, attempts, lookups }
 }
 
@@ -94,7 +110,14 @@ describe('absence', () => {
 
 describe('an answer that its attempt did not act', () => {
   const first = unknownAttempt(1, 0, 1_000)
-  const second: PastAttempt = { number: 2, begunAt: 2_000, endedAt: null, outcome: null, open: true, retryAfterMs: null }
+  const second: PastAttempt = {
+    number: 2,
+    begunAt: 2_000,
+    endedAt: null,
+    outcome: null,
+    open: true,
+    retryAfterMs: null,
+  }
 
   test('says nothing of an earlier attempt that is still open', () => {
     const situation = { contract: idempotent, state: 'attempting', attempts: [first, second] } as const
@@ -104,7 +127,11 @@ describe('an answer that its attempt did not act', () => {
   })
 
   test('speaks for the effect when no other attempt is open', () => {
-    const situation = { contract: idempotent, state: 'attempting', attempts: [{ ...first, open: false }, second] } as const
+    const situation = {
+      contract: idempotent,
+      state: 'attempting',
+      attempts: [{ ...first, open: false }, second],
+    } as const
     assert.equal(factOfAnswer(situation, 2, { kind: 'notActed' }), 'notActed')
     assert.equal(factOfAnswer(situation, 2, { kind: 'refused' }), 'refused')
   })
@@ -128,8 +155,16 @@ describe('an answer that its attempt did not act', () => {
 
 describe('for every contract and situation', () => {
   const contract = fc.constantFrom(idempotent, firstAnswer, queryable, hinting, both, neither)
-  const times = fc.array(fc.integer({ min: 0, max: 3 * day }), { maxLength: 6 }).map((at) => at.sort((a, b) => a - b))
-  const situation = fc.record({ contract, times, lookups: times, state: fc.constantFrom(...effectStates), now: fc.integer({ min: 0, max: 4 * day }) })
+  const times = fc
+    .array(fc.integer({ min: 0, max: 3 * day }), { maxLength: 6 })
+    .map((at) => at.sort((a, b) => a - b))
+  const situation = fc.record({
+    contract,
+    times,
+    lookups: times,
+    state: fc.constantFrom(...effectStates),
+    now: fc.integer({ min: 0, max: 4 * day }),
+  })
 
   test('a repeat is offered only under a key that the recipient still remembers with certainty (I16)', () => {
     fc.assert(

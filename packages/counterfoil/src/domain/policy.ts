@@ -45,7 +45,10 @@ export function nextStep(situation: Situation, now: Instant): Step {
   const { state, attempts } = situation
   if (isFinalState(state)) return { kind: 'done', why: doneBecause[state] }
   if (state === 'attempting') {
-    return { kind: 'wait', why: 'An attempt is in flight. Its answer decides; if its lease ends first, the effect becomes unknown.' }
+    return {
+      kind: 'wait',
+      why: 'An attempt is in flight. Its answer decides; if its lease ends first, the effect becomes unknown.',
+    }
   }
   if (state === 'planned') return attemptStep(situation)
   const last = attempts.at(-1)
@@ -106,14 +109,21 @@ function unknownStep(situation: Situation, ended: Instant, now: Instant): Step {
 }
 
 /** The last moment at which a repeat is duplicate-safe; null when the contract makes no repeat safe. I16. */
-export function repeatUntil({ contract, attempts }: Pick<Situation, 'contract' | 'attempts'>): Instant | null {
+export function repeatUntil({
+  contract,
+  attempts,
+}: Pick<Situation, 'contract' | 'attempts'>): Instant | null {
   const first = attempts[0]
-  if (contract.idempotency === undefined || contract.idempotency.replays === 'nothing' || first === undefined) return null
+  if (contract.idempotency === undefined || contract.idempotency.replays === 'nothing' || first === undefined)
+    return null
   return first.begunAt + milliseconds(contract.idempotency.remembersFor) * (1 - retentionMargin)
 }
 
 /** True when "not there", answered now, proves that nothing acted or ever will (design.md: absence can be overtaken). */
-export function absenceIsFinal({ contract, attempts }: Pick<Situation, 'contract' | 'attempts'>, askedAt: Instant): boolean {
+export function absenceIsFinal(
+  { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
+  askedAt: Instant,
+): boolean {
   const absence = contract.lookup?.absence
   if (absence === undefined || !absence.final) return false
   const ends = attempts.map((attempt) => attempt.endedAt ?? Number.POSITIVE_INFINITY)

@@ -15,6 +15,8 @@ export interface Random {
 }
 
 /** One structured line. Never given a payload, a header value or a secret. */
-export interface Log {
-  (level: 'info' | 'warn' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void
-}
+export type Log = (
+  level: 'info' | 'warn' | 'error',
+  message: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void

@@ -1,21 +1,41 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Contract, EffectState } from '../domain/index.ts'
-import { effectStates, isFinalState } from '../domain/index.ts'
+import { type Contract, type EffectState, effectStates, isFinalState } from '../domain/index.ts'
 import type { AttemptRecord, EffectView } from '../store/index.ts'
 import { decide, type Learned } from './decide.ts'
 
 const now = 1_000_000
 const contract: Contract = {
-  idempotency: { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' },
+  idempotency: {
+    header: 'Idempotency-Key',
+    remembersFor: '24h',
+    otherPayload: 'refused',
+    replays: 'first-success',
+  },
   lookup: { by: 'key', path: '/operations/{key}', absence: { final: true, after: '30s' } },
 }
 
-function attempt(number: number, outcome: AttemptRecord['outcome'], about: Partial<AttemptRecord> = {}): AttemptRecord {
+function attempt(
+  number: number,
+  outcome: AttemptRecord['outcome'],
+  about: Partial<AttemptRecord> = {},
+): AttemptRecord {
   const open = outcome === null || outcome === 'unknown'
   const endedAt = outcome === null ? null : now - 900
-  return { number, outcome, open, endedAt, begunAt: now - 1_000, why: null, status: null, correlation: null, retryAfterMs: null, worker: 'wrk_1', ...about }
+  return {
+    number,
+    outcome,
+    open,
+    endedAt,
+    begunAt: now - 1_000,
+    why: null,
+    status: null,
+    correlation: null,
+    retryAfterMs: null,
+    worker: 'wrk_1',
+    ...about,
+  }
 }
 
 function effect(state: EffectState, attempts: AttemptRecord[] = []): EffectView {
@@ -39,54 +59,85 @@ function effect(state: EffectState, attempts: AttemptRecord[] = []): EffectView 
   }
 }
 
-const answer = (number: number, kind: 'confirmed' | 'refused' | 'fenced' | 'notActed' | 'unknown'): Learned => ({
+const answer = (
+  number: number,
+  kind: 'confirmed' | 'refused' | 'fenced' | 'notActed' | 'unknown',
+): Learned => ({
   kind: 'answer',
   attempt: number,
   outcome: { kind, why: 'said so' },
 })
 
-const settled = (view: EffectView, learned: Learned) => decide(view, contract, 'operators', learned, now, 0)?.settlement
+const settled = (view: EffectView, learned: Learned) =>
+  decide(view, contract, 'operators', learned, now, 0)?.settlement
 
 describe('the first answer of the attempt in flight', () => {
   test('is kept with the attempt and moves the effect', () => {
     const settlement = settled(effect('attempting', [attempt(1, null)]), answer(1, 'confirmed'))
     assert.deepEqual(
-      [settlement?.to, settlement?.dueAt, settlement?.attempt?.outcome, settlement?.evidence, settlement?.expectedVersion],
+      [
+        settlement?.to,
+        settlement?.dueAt,
+        settlement?.attempt?.outcome,
+        settlement?.evidence,
+        settlement?.expectedVersion,
+      ],
       ['confirmed', null, 'confirmed', undefined, 7],
     )
   })
 
   test('when it proves nothing, leaves the effect unknown and due for a lookup', () => {
     const settlement = settled(effect('attempting', [attempt(1, null)]), answer(1, 'unknown'))
-    assert.deepEqual([settlement?.to, settlement?.dueAt, settlement?.closeAttempts], ['unknown', now + 1_000, false])
+    assert.deepEqual(
+      [settlement?.to, settlement?.dueAt, settlement?.closeAttempts],
+      ['unknown', now + 1_000, false],
+    )
   })
 
   test('when it proves that nothing was sent, plans the effect again after a delay', () => {
     const settlement = settled(effect('attempting', [attempt(1, null)]), answer(1, 'notActed'))
-    assert.deepEqual([settlement?.to, settlement?.dueAt, settlement?.closeAttempts], ['planned', now + 1_000, true])
+    assert.deepEqual(
+      [settlement?.to, settlement?.dueAt, settlement?.closeAttempts],
+      ['planned', now + 1_000, true],
+    )
   })
 
   test('when nothing was sent but an earlier attempt is open, leaves the effect unknown', () => {
-    const settlement = settled(effect('attempting', [attempt(1, 'unknown'), attempt(2, null)]), answer(2, 'notActed'))
+    const settlement = settled(
+      effect('attempting', [attempt(1, 'unknown'), attempt(2, null)]),
+      answer(2, 'notActed'),
+    )
     assert.deepEqual([settlement?.to, settlement?.closeAttempts], ['unknown', false])
   })
 })
 
 describe('a late answer', () => {
   test('is evidence for the effect whoever holds the lease now', () => {
-    const settlement = settled(effect('attempting', [attempt(1, 'unknown'), attempt(2, null)]), answer(1, 'confirmed'))
+    const settlement = settled(
+      effect('attempting', [attempt(1, 'unknown'), attempt(2, null)]),
+      answer(1, 'confirmed'),
+    )
     assert.equal(settlement?.to, 'confirmed')
     assert.equal(settlement?.evidence?.kind, 'late-answer')
   })
 
   test('that refuses changes nothing while a later attempt is in flight, and leaves its lease alone', () => {
-    const settlement = settled(effect('attempting', [attempt(1, 'unknown'), attempt(2, null)]), answer(1, 'refused'))
+    const settlement = settled(
+      effect('attempting', [attempt(1, 'unknown'), attempt(2, null)]),
+      answer(1, 'refused'),
+    )
     assert.deepEqual([settlement?.to, settlement?.dueAt], ['attempting', 'unchanged'])
   })
 
   test('that contradicts a final state is kept, marks the effect disputed and alerts its owner', () => {
-    const settlement = settled(effect('refused', [attempt(1, 'unknown', { open: false }), attempt(2, 'refused')]), answer(1, 'confirmed'))
-    assert.deepEqual([settlement?.to, settlement?.disputed, settlement?.alert?.reason], ['refused', true, 'disputed'])
+    const settlement = settled(
+      effect('refused', [attempt(1, 'unknown', { open: false }), attempt(2, 'refused')]),
+      answer(1, 'confirmed'),
+    )
+    assert.deepEqual(
+      [settlement?.to, settlement?.disputed, settlement?.alert?.reason],
+      ['refused', true, 'disputed'],
+    )
   })
 })
 
@@ -99,7 +150,10 @@ describe('a lookup', () => {
 
   test('that finds the act confirms the effect, with the lookup as evidence', () => {
     const settlement = settled(effect('unknown', [attempt(1, 'unknown')]), asks('acted'))
-    assert.deepEqual([settlement?.to, settlement?.evidence?.fact, settlement?.dueAt], ['confirmed', 'foundActed', null])
+    assert.deepEqual(
+      [settlement?.to, settlement?.evidence?.fact, settlement?.dueAt],
+      ['confirmed', 'foundActed', null],
+    )
   })
 
   test('that finds nothing too early proves nothing, and says so', () => {
@@ -109,40 +163,83 @@ describe('a lookup', () => {
   })
 
   test('that finds nothing after the stated time plans the effect again', () => {
-    const settlement = settled(effect('unknown', [attempt(1, 'unknown', { endedAt: now - 31_000 })]), asks('absent'))
-    assert.deepEqual([settlement?.to, settlement?.evidence?.fact, settlement?.closeAttempts], ['planned', 'absenceFinal', true])
+    const settlement = settled(
+      effect('unknown', [attempt(1, 'unknown', { endedAt: now - 31_000 })]),
+      asks('absent'),
+    )
+    assert.deepEqual(
+      [settlement?.to, settlement?.evidence?.fact, settlement?.closeAttempts],
+      ['planned', 'absenceFinal', true],
+    )
   })
 })
 
 test('a lease that ended leaves an unknown attempt behind and the effect unknown', () => {
   const settlement = settled(effect('attempting', [attempt(1, null)]), { kind: 'leaseEnded' })
-  assert.deepEqual([settlement?.to, settlement?.attempt?.outcome, settlement?.evidence?.kind], ['unknown', 'unknown', 'lease'])
+  assert.deepEqual(
+    [settlement?.to, settlement?.attempt?.outcome, settlement?.evidence?.kind],
+    ['unknown', 'unknown', 'lease'],
+  )
 })
 
 test('an unknown effect that nothing can settle is given to its owner once, and then left alone', () => {
-  const step = decide(effect('unknown', [attempt(1, 'unknown')]), {}, 'payments team', { kind: 'escalate', why: 'no way' }, now, 0)
+  const step = decide(
+    effect('unknown', [attempt(1, 'unknown')]),
+    {},
+    'payments team',
+    { kind: 'escalate', why: 'no way' },
+    now,
+    0,
+  )
   assert.deepEqual(
     [step?.settlement.escalated, step?.settlement.dueAt, step?.settlement.alert],
     [true, null, { reason: 'unknown-needs-a-decision', owner: 'payments team' }],
   )
-  const again = decide({ ...effect('unknown', [attempt(1, 'unknown')]), escalated: true }, {}, 'payments team', { kind: 'escalate', why: 'no way' }, now, 0)
+  const again = decide(
+    { ...effect('unknown', [attempt(1, 'unknown')]), escalated: true },
+    {},
+    'payments team',
+    { kind: 'escalate', why: 'no way' },
+    now,
+    0,
+  )
   assert.equal(again?.settlement.alert, undefined)
 })
 
 test('whatever is learned, a final state stays and nothing is due', () => {
   const learned: fc.Arbitrary<Learned> = fc.oneof(
-    fc.record({ number: fc.integer({ min: 1, max: 3 }), kind: fc.constantFrom('confirmed', 'refused', 'fenced', 'notActed', 'unknown') }).map(({ number, kind }) => answer(number, kind as 'confirmed')),
+    fc
+      .record({
+        number: fc.integer({ min: 1, max: 3 }),
+        kind: fc.constantFrom('confirmed', 'refused', 'fenced', 'notActed', 'unknown'),
+      })
+      .map(({ number, kind }) => answer(number, kind as 'confirmed')),
     fc.constant<Learned>({ kind: 'leaseEnded' }),
-    fc.constantFrom('acted', 'refused', 'absent', 'nothing').map((kind): Learned => ({ kind: 'lookup', askedAt: now, finding: { kind: kind as 'acted', why: 'x' } })),
+    fc
+      .constantFrom('acted', 'refused', 'absent', 'nothing')
+      .map(
+        (kind): Learned => ({ kind: 'lookup', askedAt: now, finding: { kind: kind as 'acted', why: 'x' } }),
+      ),
   )
-  const outcomes = fc.array(fc.constantFrom('confirmed', 'refused', 'notActed', 'unknown'), { minLength: 1, maxLength: 3 })
+  const outcomes = fc.array(fc.constantFrom('confirmed', 'refused', 'notActed', 'unknown'), {
+    minLength: 1,
+    maxLength: 3,
+  })
   fc.assert(
-    fc.property(fc.constantFrom(...effectStates.filter(isFinalState)), outcomes, learned, (state, past, fact) => {
-      const view = effect(state, past.map((outcome, index) => attempt(index + 1, outcome as 'unknown')))
-      const settlement = settled(view, fact)
-      assert.equal(settlement?.to, state)
-      assert.equal(settlement?.dueAt, null)
-    }),
+    fc.property(
+      fc.constantFrom(...effectStates.filter(isFinalState)),
+      outcomes,
+      learned,
+      (state, past, fact) => {
+        const view = effect(
+          state,
+          past.map((outcome, index) => attempt(index + 1, outcome as 'unknown')),
+        )
+        const settlement = settled(view, fact)
+        assert.equal(settlement?.to, state)
+        assert.equal(settlement?.dueAt, null)
+      },
+    ),
     { numRuns: 1_000 },
   )
 })

@@ -1,10 +1,18 @@
-import type { Contract } from '../domain/contract.ts'
-import type { Instant } from '../domain/ids.ts'
-import { type EffectState, type Fact, isFinalState, transition } from '../domain/lifecycle.ts'
-import type { LookupFinding, Outcome } from '../domain/outcome.ts'
-import { absenceIsFinal, factOfAnswer, nextStep, type Step } from '../domain/policy.ts'
-import type { AttemptRecord, EffectView, EvidenceRecord } from '../store/records.ts'
-import type { Settlement } from '../store/store.ts'
+import {
+  absenceIsFinal,
+  type Contract,
+  type EffectState,
+  type Fact,
+  factOfAnswer,
+  type Instant,
+  isFinalState,
+  type LookupFinding,
+  nextStep,
+  type Outcome,
+  type Step,
+  transition,
+} from '../domain/index.ts'
+import type { AttemptRecord, EffectView, EvidenceRecord, Settlement } from '../store/index.ts'
 
 /** What I/O gathered about one effect. */
 export type Learned =
@@ -72,7 +80,11 @@ export function decide(
 function factOf(effect: EffectView, contract: Contract, learned: Learned): Fact {
   switch (learned.kind) {
     case 'answer':
-      return factOfAnswer({ contract, state: effect.state, attempts: effect.attempts }, learned.attempt, learned.outcome)
+      return factOfAnswer(
+        { contract, state: effect.state, attempts: effect.attempts },
+        learned.attempt,
+        learned.outcome,
+      )
     case 'leaseEnded':
       return 'leaseEnded'
     case 'escalate':
@@ -80,7 +92,8 @@ function factOf(effect: EffectView, contract: Contract, learned: Learned): Fact 
     case 'lookup':
       if (learned.finding.kind === 'acted') return 'foundActed'
       if (learned.finding.kind === 'refused') return 'foundRefused'
-      return learned.finding.kind === 'absent' && absenceIsFinal({ contract, attempts: effect.attempts }, learned.askedAt)
+      return learned.finding.kind === 'absent' &&
+        absenceIsFinal({ contract, attempts: effect.attempts }, learned.askedAt)
         ? 'absenceFinal'
         : 'nothingProven'
   }
@@ -91,9 +104,16 @@ function afterwards(attempt: AttemptRecord, learned: Learned, now: Instant, clos
   const inFlight = attempt.outcome === null
   if (learned.kind === 'answer' && learned.attempt === attempt.number) {
     const { kind, retryAfterMs } = learned.outcome
-    return { ...attempt, outcome: kind, endedAt: attempt.endedAt ?? now, open: !closes && kind === 'unknown', retryAfterMs: retryAfterMs ?? null }
+    return {
+      ...attempt,
+      outcome: kind,
+      endedAt: attempt.endedAt ?? now,
+      open: !closes && kind === 'unknown',
+      retryAfterMs: retryAfterMs ?? null,
+    }
   }
-  if (learned.kind === 'leaseEnded' && inFlight) return { ...attempt, outcome: 'unknown', endedAt: now, open: !closes }
+  if (learned.kind === 'leaseEnded' && inFlight)
+    return { ...attempt, outcome: 'unknown', endedAt: now, open: !closes }
   return closes ? { ...attempt, open: false } : attempt
 }
 
@@ -113,7 +133,14 @@ function answeredAttempt(effect: EffectView, learned: Learned): Settlement['atte
   }
   const inFlight = effect.attempts.find((attempt) => attempt.outcome === null)
   if (learned.kind !== 'leaseEnded' || inFlight === undefined) return undefined
-  return { number: inFlight.number, outcome: 'unknown', why: leaseWhy, status: null, correlation: null, retryAfterMs: null }
+  return {
+    number: inFlight.number,
+    outcome: 'unknown',
+    why: leaseWhy,
+    status: null,
+    correlation: null,
+    retryAfterMs: null,
+  }
 }
 
 const leaseWhy = 'its lease ended before an answer was recorded'
@@ -127,7 +154,14 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
       const known = effect.attempts.find((attempt) => attempt.number === learned.attempt)
       if (known?.outcome === null) return undefined
       const { why, status, correlation } = outcome
-      return { ...about, kind: 'late-answer', attempt: learned.attempt, why, status: status ?? null, correlation: correlation ?? null }
+      return {
+        ...about,
+        kind: 'late-answer',
+        attempt: learned.attempt,
+        why,
+        status: status ?? null,
+        correlation: correlation ?? null,
+      }
     }
     case 'leaseEnded':
       return { ...about, kind: 'lease', attempt: effect.attempts.at(-1)?.number ?? null, why: leaseWhy }
@@ -135,7 +169,8 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
       return { ...about, kind: 'escalation', why: learned.why }
     case 'lookup': {
       const { why, status, correlation } = learned.finding
-      const hint = learned.finding.kind === 'absent' && fact === 'nothingProven' ? `${why}, which is not final yet` : why
+      const hint =
+        learned.finding.kind === 'absent' && fact === 'nothingProven' ? `${why}, which is not final yet` : why
       return { ...about, kind: 'lookup', why: hint, status: status ?? null, correlation: correlation ?? null }
     }
   }
@@ -151,7 +186,12 @@ export function lookupTimes(evidence: readonly EvidenceRecord[]): Instant[] {
   return evidence.filter((entry) => entry.kind === 'lookup').map((entry) => entry.at)
 }
 
-function alertOf(effect: EffectView, owner: string, disputed: boolean, escalates: boolean): Settlement['alert'] {
+function alertOf(
+  effect: EffectView,
+  owner: string,
+  disputed: boolean,
+  escalates: boolean,
+): Settlement['alert'] {
   if (disputed) return { reason: 'disputed', owner }
   return escalates && effect.state !== 'planned' ? { reason: 'unknown-needs-a-decision', owner } : undefined
 }

@@ -1,5 +1,5 @@
-import type { EffectId } from '../domain/ids.ts'
-import type { DueWork } from '../store/store.ts'
+import type { EffectId } from '../domain/index.ts'
+import type { DueWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
 import { passes } from './patience.ts'
 
@@ -33,7 +33,10 @@ export class Dispatcher {
   /** Takes nothing more, waits up to `drainMs` for what is in flight, then cuts it off: that becomes unknown. */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true
-    const drained = this.#inFlight.size === 0 && !this.#taking ? Promise.resolve() : new Promise<void>((resolve) => this.#idle.push(resolve))
+    const drained =
+      this.#inFlight.size === 0 && !this.#taking
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => this.#idle.push(resolve))
     const cancel = this.#ports.clock.after(drainMs, () => this.#abort.abort())
     await drained
     cancel()
@@ -54,7 +57,12 @@ export class Dispatcher {
         const slots = this.#freePlaces()
         if (Object.keys(slots).length === 0) return
         const { worker, leaseMs } = this.#settings
-        const taken = await this.#ports.store.takeDue({ worker, now: this.#ports.clock.now(), leaseMs, slots })
+        const taken = await this.#ports.store.takeDue({
+          worker,
+          now: this.#ports.clock.now(),
+          leaseMs,
+          slots,
+        })
         for (const work of taken) this.#run(work)
       } while (this.#again && !this.#stopped)
     } catch (error) {
@@ -82,7 +90,10 @@ export class Dispatcher {
         : attend(this.#ports, this.#settings, work.effect, signal)
     void run
       .catch((error: unknown) => {
-        this.#ports.log('error', 'an effect could not be worked on; its lease will end', { effect: id, error: text(error) })
+        this.#ports.log('error', 'an effect could not be worked on; its lease will end', {
+          effect: id,
+          error: text(error),
+        })
       })
       .finally(() => {
         this.#count(id, recipient, -1)

@@ -1,15 +1,17 @@
-import type { Clock, Log, Random } from '../domain/ports.ts'
-import { decodeRequest, attempt as sendAttempt, lookup as sendLookup } from '../recipients/http-recipient.ts'
-import type { Network } from '../recipients/network.ts'
-import type { Recipient } from '../recipients/recipient.ts'
-import { classify, classifyLookup } from '../domain/outcome.ts'
-import { nextStep } from '../domain/policy.ts'
-import type { WorkerId } from '../domain/ids.ts'
-import type { EffectView } from '../store/records.ts'
-import type { EffectWork, Store } from '../store/store.ts'
-import type { Vault } from '../store/vault.ts'
+import {
+  type Clock,
+  CounterfoilError,
+  classify,
+  classifyLookup,
+  type Log,
+  nextStep,
+  type Random,
+  type WorkerId,
+} from '../domain/index.ts'
+import type { Network, Recipient } from '../recipients/index.ts'
+import { decodeRequest, attempt as sendAttempt, lookup as sendLookup } from '../recipients/index.ts'
+import type { EffectView, EffectWork, Store, Vault } from '../store/index.ts'
 import { decide, type Learned, lookupTimes } from './decide.ts'
-import { CounterfoilError } from '../domain/errors.ts'
 import { patiently } from './patience.ts'
 
 export interface EffectPorts {
@@ -35,11 +37,23 @@ export interface EffectSettings {
  * One attempt, top to bottom: it is durable already (I5); send the stored bytes under the stored key,
  * read the answer by the contract, settle.
  */
-export async function runAttempt(ports: EffectPorts, settings: EffectSettings, work: EffectWork, signal: AbortSignal): Promise<void> {
+export async function runAttempt(
+  ports: EffectPorts,
+  settings: EffectSettings,
+  work: EffectWork,
+  signal: AbortSignal,
+): Promise<void> {
   const recipient = recipientOf(settings, work.effect)
   const bytes = ports.vault.open(work.request, work.effect.id)
   const { idempotencyKey, order } = work.effect
-  const exchange = await sendAttempt(ports.network, recipient, decodeRequest(bytes), idempotencyKey, order, signal)
+  const exchange = await sendAttempt(
+    ports.network,
+    recipient,
+    decodeRequest(bytes),
+    idempotencyKey,
+    order,
+    signal,
+  )
   const outcome = classify(recipient.contract, exchange, ports.clock.now())
   await settle(ports, settings, work.effect, { kind: 'answer', attempt: work.attempt, outcome })
 }
@@ -48,7 +62,12 @@ export async function runAttempt(ports: EffectPorts, settings: EffectSettings, w
  * An effect that is due and not planned: its lease ended, or it is unknown. Does the one thing that the
  * policy says comes next.
  */
-export async function attend(ports: EffectPorts, settings: EffectSettings, effect: EffectView, signal: AbortSignal): Promise<void> {
+export async function attend(
+  ports: EffectPorts,
+  settings: EffectSettings,
+  effect: EffectView,
+  signal: AbortSignal,
+): Promise<void> {
   if (effect.state === 'attempting') {
     await settle(ports, settings, effect, { kind: 'leaseEnded' })
     return
@@ -56,18 +75,31 @@ export async function attend(ports: EffectPorts, settings: EffectSettings, effec
   const recipient = recipientOf(settings, effect)
   const { contract } = recipient
   const lookups = lookupTimes(effect.evidence)
-  const step = nextStep({ contract, state: effect.state, plannedAt: effect.plannedAt, attempts: effect.attempts, lookups }, ports.clock.now())
+  const step = nextStep(
+    { contract, state: effect.state, plannedAt: effect.plannedAt, attempts: effect.attempts, lookups },
+    ports.clock.now(),
+  )
   switch (step.kind) {
     case 'lookup': {
       const askedAt = ports.clock.now()
       const exchange = await sendLookup(ports.network, recipient, effect.idempotencyKey, signal)
-      await settle(ports, settings, effect, { kind: 'lookup', finding: classifyLookup(contract, exchange), askedAt })
+      await settle(ports, settings, effect, {
+        kind: 'lookup',
+        finding: classifyLookup(contract, exchange),
+        askedAt,
+      })
       return
     }
     case 'repeat': {
       const { worker, leaseMs } = settings
       const now = ports.clock.now()
-      const work = await ports.store.beginRepeat({ effect: effect.id, expectedVersion: effect.version, worker, now, leaseMs })
+      const work = await ports.store.beginRepeat({
+        effect: effect.id,
+        expectedVersion: effect.version,
+        worker,
+        now,
+        leaseMs,
+      })
       if (work !== null) await runAttempt(ports, settings, work, signal)
       return
     }
@@ -83,13 +115,29 @@ export async function attend(ports: EffectPorts, settings: EffectSettings, effec
 }
 
 /** Writes what was learned, however long the store takes: what a recipient said must not be lost to a busy disk. */
-async function settle(ports: EffectPorts, settings: EffectSettings, effect: EffectView, learned: Learned): Promise<void> {
+async function settle(
+  ports: EffectPorts,
+  settings: EffectSettings,
+  effect: EffectView,
+  learned: Learned,
+): Promise<void> {
   const { contract } = recipientOf(settings, effect)
   let view = effect
   for (;;) {
-    const decision = decide(view, contract, settings.owner, learned, ports.clock.now(), ports.random.fraction())
+    const decision = decide(
+      view,
+      contract,
+      settings.owner,
+      learned,
+      ports.clock.now(),
+      ports.random.fraction(),
+    )
     if (decision === null) {
-      ports.log('warn', 'a fact came that the lifecycle does not allow now', { effect: view.id, state: view.state, learned: learned.kind })
+      ports.log('warn', 'a fact came that the lifecycle does not allow now', {
+        effect: view.id,
+        state: view.state,
+        learned: learned.kind,
+      })
       return
     }
     const { settlement } = decision
@@ -113,6 +161,7 @@ function alreadyTold(view: EffectView, learned: Extract<Learned, { kind: 'answer
 
 function recipientOf(settings: EffectSettings, effect: EffectView): Recipient {
   const recipient = settings.recipients.get(effect.recipient)
-  if (recipient === undefined) throw new CounterfoilError('effect_unknown', `Recipient '${effect.recipient}' is not configured.`)
+  if (recipient === undefined)
+    throw new CounterfoilError('effect_unknown', `Recipient '${effect.recipient}' is not configured.`)
   return recipient
 }

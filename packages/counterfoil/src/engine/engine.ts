@@ -1,9 +1,13 @@
-import { type Instant, timeOrderedId, type WorkerId } from '../domain/ids.ts'
-import type { Clock, Log, Random } from '../domain/ports.ts'
-import type { Network } from '../recipients/network.ts'
-import type { Recipient } from '../recipients/recipient.ts'
-import type { Alert, Store } from '../store/store.ts'
-import type { Vault } from '../store/vault.ts'
+import {
+  type Clock,
+  type Instant,
+  type Log,
+  type Random,
+  timeOrderedId,
+  type WorkerId,
+} from '../domain/index.ts'
+import type { Network, Recipient } from '../recipients/index.ts'
+import type { Alert, Store, Vault } from '../store/index.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type OpenEvent, Relay } from './relay.ts'
 import type { Trigger } from './trigger.ts'

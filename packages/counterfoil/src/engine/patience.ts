@@ -1,5 +1,4 @@
-import { codeOf } from '../domain/errors.ts'
-import type { Clock, Log } from '../domain/ports.ts'
+import { type Clock, codeOf, type Log } from '../domain/index.ts'
 
 const firstMs = 50
 const lastMs = 5_000
@@ -30,7 +29,10 @@ export async function patiently<Result>(
       return await call()
     } catch (error) {
       if (!passes(error)) throw error
-      ports.log('warn', `the store did not take a '${what}'; it is tried again`, { code: codeOf(error), waitMs })
+      ports.log('warn', `the store did not take a '${what}'; it is tried again`, {
+        code: codeOf(error),
+        waitMs,
+      })
       await pause(ports.clock, waitMs)
     }
   }

@@ -1,15 +1,22 @@
-import { effectKey, idempotencyKey } from '../domain/effect-identity.ts'
-import { CounterfoilError, codeOf } from '../domain/errors.ts'
-import type { ReceivedEvent } from '../domain/event.ts'
-import { fingerprintJson } from '../domain/fingerprint.ts'
-import { type EffectId, type QuarantineId, timeOrderedId } from '../domain/ids.ts'
-import type { JsonValue } from '../domain/json.ts'
-import type { Clock, Log, Random } from '../domain/ports.ts'
-import { fitSchema } from '../domain/schema.ts'
-import { encodeRequest } from '../recipients/http-recipient.ts'
-import type { EffectDefinition } from '../recipients/recipient.ts'
-import type { NewEffect, Plan, Planned, PlanSession, PlanTransaction, Store } from '../store/store.ts'
-import type { Vault } from '../store/vault.ts'
+import {
+  type Clock,
+  CounterfoilError,
+  codeOf,
+  type EffectId,
+  effectKey,
+  fingerprintJson,
+  fitSchema,
+  idempotencyKey,
+  type JsonValue,
+  type Log,
+  type QuarantineId,
+  type Random,
+  type ReceivedEvent,
+  timeOrderedId,
+} from '../domain/index.ts'
+import type { EffectDefinition } from '../recipients/index.ts'
+import { encodeRequest } from '../recipients/index.ts'
+import type { NewEffect, Plan, Planned, PlanSession, PlanTransaction, Store, Vault } from '../store/index.ts'
 import { passes, patiently } from './patience.ts'
 import type { DeclareEffect, OrderedPlan, Trigger } from './trigger.ts'
 
@@ -54,7 +61,11 @@ interface Declared {
  *
  * @returns true when effects may have become due
  */
-export async function planEvent(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork): Promise<boolean> {
+export async function planEvent(
+  ports: PlannerPorts,
+  settings: PlannerSettings,
+  work: PlanWork,
+): Promise<boolean> {
   const transaction = lazyTransaction(ports.store, settings.planTimeoutMs)
   let planned: Planned
   try {
@@ -70,23 +81,42 @@ export async function planEvent(ports: PlannerPorts, settings: PlannerSettings, 
   }
   if (planned.kind === 'conflict') {
     const { recipient, key, quarantine } = planned
-    ports.log('warn', 'effect conflict: another payload under a planned key', { receipt: work.event.receipt, recipient, key, quarantine })
+    ports.log('warn', 'effect conflict: another payload under a planned key', {
+      receipt: work.event.receipt,
+      recipient,
+      key,
+      quarantine,
+    })
   }
   return planned.kind === 'planned' && planned.effects.some((effect) => effect.created)
 }
 
-async function runTriggers(settings: PlannerSettings, event: ReceivedEvent, tx: PlanTransaction, clock: Clock): Promise<Declared[]> {
+async function runTriggers(
+  settings: PlannerSettings,
+  event: ReceivedEvent,
+  tx: PlanTransaction,
+  clock: Clock,
+): Promise<Declared[]> {
   const declared: Declared[] = []
   for (const trigger of settings.triggers) {
     if (!trigger.on.some((type) => subscribes(type, event))) continue
     if (trigger.when !== undefined && !trigger.when(event)) continue
     let open = true
     const effect: DeclareEffect = (definition: EffectDefinition<any, any>, plan: OrderedPlan<unknown>) => {
-      if (!open) throw new CounterfoilError('transaction_closed', `Trigger '${trigger.name}' declared an effect after it had finished.`)
+      if (!open)
+        throw new CounterfoilError(
+          'transaction_closed',
+          `Trigger '${trigger.name}' declared an effect after it had finished.`,
+        )
       declared.push({ trigger: trigger.name, definition, plan })
     }
     try {
-      await withinTime(Promise.resolve(trigger.plan(event, { tx, effect })), settings.planTimeoutMs, trigger.name, clock)
+      await withinTime(
+        Promise.resolve(trigger.plan(event, { tx, effect })),
+        settings.planTimeoutMs,
+        trigger.name,
+        clock,
+      )
     } finally {
       open = false
     }
@@ -96,13 +126,23 @@ async function runTriggers(settings: PlannerSettings, event: ReceivedEvent, tx: 
 
 function subscribes(type: Trigger['on'][number], event: ReceivedEvent): boolean {
   return (
-    type.producer.name === event.producer && type.type === event.type && (type.version === undefined || type.version === event.version)
+    type.producer.name === event.producer &&
+    type.type === event.type &&
+    (type.version === undefined || type.version === event.version)
   )
 }
 
-async function toPlan(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork, declared: readonly Declared[]): Promise<Plan> {
+async function toPlan(
+  ports: PlannerPorts,
+  settings: PlannerSettings,
+  work: PlanWork,
+  declared: readonly Declared[],
+): Promise<Plan> {
   if (declared.length > maxEffectsPerPlan) {
-    throw new CounterfoilError('effect_payload_invalid', `One event planned ${declared.length} effects; the limit is ${maxEffectsPerPlan}.`)
+    throw new CounterfoilError(
+      'effect_payload_invalid',
+      `One event planned ${declared.length} effects; the limit is ${maxEffectsPerPlan}.`,
+    )
   }
   const at = ports.clock.now()
   const effects: NewEffect[] = []
@@ -120,22 +160,36 @@ async function toPlan(ports: PlannerPorts, settings: PlannerSettings, work: Plan
   }
 }
 
-async function toEffect(ports: PlannerPorts, { trigger, definition, plan }: Declared, at: number): Promise<NewEffect> {
+async function toEffect(
+  ports: PlannerPorts,
+  { trigger, definition, plan }: Declared,
+  at: number,
+): Promise<NewEffect> {
   const { recipient, name } = definition
   const order = plan.order ?? null
   if (order !== null && recipient.contract.ordering === undefined) {
-    throw new CounterfoilError('order_without_fence', `Effect '${name}' claims order, and recipient '${recipient.name}' compares no versions.`, {
-      hint: 'Remove the order, or state in the contract how the recipient rejects an older version.',
-    })
+    throw new CounterfoilError(
+      'order_without_fence',
+      `Effect '${name}' claims order, and recipient '${recipient.name}' compares no versions.`,
+      {
+        hint: 'Remove the order, or state in the contract how the recipient rejects an older version.',
+      },
+    )
   }
   if (order !== null && !Number.isSafeInteger(order.version)) {
-    throw new CounterfoilError('effect_payload_invalid', `The order version of effect '${name}' is not a whole number.`)
+    throw new CounterfoilError(
+      'effect_payload_invalid',
+      `The order version of effect '${name}' is not a whole number.`,
+    )
   }
   const key = effectKey(plan.key)
   const fitted = await fitSchema(definition.payload, plan.payload)
   if (!fitted.ok) {
     const faults = fitted.faults.map((fault) => `${fault.path || '/'}: ${fault.message}`).join('; ')
-    throw new CounterfoilError('effect_payload_invalid', `The payload of effect '${name}' does not fit its schema: ${faults}`)
+    throw new CounterfoilError(
+      'effect_payload_invalid',
+      `The payload of effect '${name}' does not fit its schema: ${faults}`,
+    )
   }
   const payload = fitted.value as JsonValue
   const id = timeOrderedId<EffectId>('eff', at, ports.random.bytes(10))
@@ -147,22 +201,42 @@ async function toEffect(ports: PlannerPorts, { trigger, definition, plan }: Decl
     name,
     trigger,
     // Order belongs to the payload: equal version with another payload is a conflict, not a second effect.
-    fingerprint: fingerprintJson({ name, payload: payload ?? null, order: order === null ? null : { ...order } }),
-    idempotencyKey: idempotencyKey({ recipient: recipient.name, key, ...(format === undefined ? {} : { format }) }),
+    fingerprint: fingerprintJson({
+      name,
+      payload: payload ?? null,
+      order: order === null ? null : { ...order },
+    }),
+    idempotencyKey: idempotencyKey({
+      recipient: recipient.name,
+      key,
+      ...(format === undefined ? {} : { format }),
+    }),
     order,
     plannedAt: at,
-    request: ports.vault.seal(encodeRequest(definition.request(payload)), id),
+    request: ports.vault.seal(encodeRequest(definition.request(payload), recipient), id),
   }
 }
 
-async function planFailed(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork, error: unknown): Promise<void> {
+async function planFailed(
+  ports: PlannerPorts,
+  settings: PlannerSettings,
+  work: PlanWork,
+  error: unknown,
+): Promise<void> {
   const { event, outbox, tries } = work
   const text = describe(error)
   const waitMs = planRetriesMs[tries]
   const now = ports.clock.now()
   if (waitMs !== undefined) {
-    ports.log('warn', 'a plan failed; it is tried again', { receipt: event.receipt, try: tries + 1, error: text, waitMs })
-    await patiently(ports, 'postpone', () => ports.store.postponePlan({ outbox, at: now + waitMs, error: text }))
+    ports.log('warn', 'a plan failed; it is tried again', {
+      receipt: event.receipt,
+      try: tries + 1,
+      error: text,
+      waitMs,
+    })
+    await patiently(ports, 'postpone', () =>
+      ports.store.postponePlan({ outbox, at: now + waitMs, error: text }),
+    )
     return
   }
   const quarantine = {
@@ -171,8 +245,13 @@ async function planFailed(ports: PlannerPorts, settings: PlannerSettings, work: 
     detail: { error: text, tries: tries + 1 },
     owner: settings.ownerOf(event.producer),
   }
-  ports.log('error', 'a plan failed for the last time; its receipt is in quarantine', { receipt: event.receipt, error: text })
-  await patiently(ports, 'quarantine', () => ports.store.quarantinePlan({ outbox, receipt: event.receipt, quarantine, at: now }))
+  ports.log('error', 'a plan failed for the last time; its receipt is in quarantine', {
+    receipt: event.receipt,
+    error: text,
+  })
+  await patiently(ports, 'quarantine', () =>
+    ports.store.quarantinePlan({ outbox, receipt: event.receipt, quarantine, at: now }),
+  )
 }
 
 /** Code and message, bounded. A trigger's own error text is the user's and may be shown to its owner. */
@@ -182,10 +261,17 @@ function describe(error: unknown): string {
   return `${code === undefined ? '' : `${code}: `}${text}`.slice(0, 500)
 }
 
-async function withinTime<Result>(promise: Promise<Result>, ms: number, name: string, clock: Clock): Promise<Result> {
+async function withinTime<Result>(
+  promise: Promise<Result>,
+  ms: number,
+  name: string,
+  clock: Clock,
+): Promise<Result> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(ms, () => reject(new CounterfoilError('trigger_timeout', `Trigger '${name}' did not finish within ${ms} ms.`)))
+    cancel = clock.after(ms, () =>
+      reject(new CounterfoilError('trigger_timeout', `Trigger '${name}' did not finish within ${ms} ms.`)),
+    )
   })
   try {
     return await Promise.race([promise, late])
@@ -200,7 +286,10 @@ function lazyTransaction(store: Store, timeoutMs: number) {
   let closed = false
   const started: Promise<unknown>[] = []
   const run = <Result>(statement: (session: PlanSession) => Promise<Result>): Promise<Result> => {
-    if (closed) throw new CounterfoilError('transaction_closed', 'The plan of this transaction is over.', { hint: 'Await every statement inside plan().' })
+    if (closed)
+      throw new CounterfoilError('transaction_closed', 'The plan of this transaction is over.', {
+        hint: 'Await every statement inside plan().',
+      })
     opening ??= store.beginPlan({ timeoutMs })
     const result = opening.then(statement)
     started.push(result)

@@ -1,8 +1,12 @@
-import type { ReceivedEvent } from '../domain/event.ts'
-import { type QuarantineId, type ReceiptId, timeOrderedId, type WorkerId } from '../domain/ids.ts'
-import type { QuarantineReason, ReceiptView } from '../store/records.ts'
-import type { Alert, OutboxRecord } from '../store/store.ts'
-import { patiently, passes } from './patience.ts'
+import {
+  type QuarantineId,
+  type ReceiptId,
+  type ReceivedEvent,
+  timeOrderedId,
+  type WorkerId,
+} from '../domain/index.ts'
+import type { Alert, OutboxRecord, QuarantineReason, ReceiptView } from '../store/index.ts'
+import { passes, patiently } from './patience.ts'
 import { type PlannerPorts, type PlannerSettings, type PlanWork, planEvent } from './planner.ts'
 
 /** Most events held in memory between their receipt and their plan; the rest waits in the outbox. */
@@ -17,7 +21,11 @@ export type OpenEvent = (
   payload: Uint8Array,
 ) => Promise<
   | { readonly kind: 'event'; readonly event: ReceivedEvent }
-  | { readonly kind: 'quarantine'; readonly reason: QuarantineReason; readonly detail: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'quarantine'
+      readonly reason: QuarantineReason
+      readonly detail: Readonly<Record<string, unknown>>
+    }
 >
 
 export interface RelaySettings extends PlannerSettings {
@@ -83,13 +91,20 @@ export class Relay {
     this.#claiming = true
     try {
       const { worker, leaseMs } = this.#settings
-      const records = await this.#ports.store.claimOutbox({ worker, now: this.#ports.clock.now(), leaseMs, limit: claimLimit })
+      const records = await this.#ports.store.claimOutbox({
+        worker,
+        now: this.#ports.clock.now(),
+        leaseMs,
+        limit: claimLimit,
+      })
       if (this.#stopped) return
       for (const record of records) this.#hold(() => this.#handOn(record))
       if (records.length === claimLimit) this.#ports.clock.after(0, () => void this.poll())
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
-      this.#ports.log(level, 'the outbox could not be read; it is read again', { error: String(error).slice(0, 300) })
+      this.#ports.log(level, 'the outbox could not be read; it is read again', {
+        error: String(error).slice(0, 300),
+      })
     } finally {
       this.#claiming = false
       this.#wakeStop()
@@ -109,7 +124,9 @@ export class Relay {
       void task()
         .catch((error: unknown) => {
           // The lease ends by itself and the record is handed on again.
-          this.#ports.log('warn', 'an outbox record could not be handed on; its lease will end', { error: String(error).slice(0, 300) })
+          this.#ports.log('warn', 'an outbox record could not be handed on; its lease will end', {
+            error: String(error).slice(0, 300),
+          })
         })
         .finally(() => {
           this.#working--
@@ -152,7 +169,9 @@ export class Relay {
     const at = this.#ports.clock.now()
     const id = timeOrderedId<QuarantineId>('qua', at, this.#ports.random.bytes(10))
     const quarantine = { id, reason, detail, owner: this.#settings.ownerOf(producer) }
-    await patiently(this.#ports, 'quarantine', () => this.#ports.store.quarantinePlan({ outbox, receipt, quarantine, at }))
+    await patiently(this.#ports, 'quarantine', () =>
+      this.#ports.store.quarantinePlan({ outbox, receipt, quarantine, at }),
+    )
   }
 
   async #alert({ outbox, tries, alert }: Extract<OutboxRecord, { kind: 'alert' }>): Promise<void> {
@@ -160,7 +179,9 @@ export class Relay {
       await this.#settings.onAlert(alert)
     } catch (error) {
       const at = this.#ports.clock.now() + Math.min(1_000 * 2 ** tries, 300_000)
-      await patiently(this.#ports, 'postpone', () => this.#ports.store.postponePlan({ outbox, at, error: String(error).slice(0, 500) }))
+      await patiently(this.#ports, 'postpone', () =>
+        this.#ports.store.postponePlan({ outbox, at, error: String(error).slice(0, 500) }),
+      )
       return
     }
     await patiently(this.#ports, 'consume', () => this.#ports.store.consumeAlert(outbox))

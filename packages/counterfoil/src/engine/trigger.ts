@@ -1,6 +1,6 @@
-import type { ReceivedEvent } from '../domain/event.ts'
-import type { EffectDefinition } from '../recipients/recipient.ts'
-import type { PlanTransaction } from '../store/store.ts'
+import type { ReceivedEvent } from '../domain/index.ts'
+import type { EffectDefinition } from '../recipients/index.ts'
+import type { PlanTransaction } from '../store/index.ts'
 
 /** What an effect is planned with. */
 export interface EffectPlan<Payload> {
@@ -17,7 +17,10 @@ export interface OrderedPlan<Payload> extends EffectPlan<Payload> {
 /** Declares an effect. Nothing is called: the effect is committed with the plan and attempted afterwards. */
 export interface DeclareEffect {
   <Payload>(effect: EffectDefinition<Payload, true>, plan: OrderedPlan<Payload>): void
-  <Payload>(effect: EffectDefinition<Payload, false>, plan: EffectPlan<Payload> & { readonly order?: never }): void
+  <Payload>(
+    effect: EffectDefinition<Payload, false>,
+    plan: EffectPlan<Payload> & { readonly order?: never },
+  ): void
 }
 
 export interface PlanContext {
@@ -31,7 +34,9 @@ export interface Subscription<Data = unknown> {
   readonly producer: { readonly name: string }
   readonly type: string
   readonly version: string | undefined
-  readonly schema: { readonly '~standard': { readonly types?: { readonly output: Data } | undefined } } | undefined
+  readonly schema:
+    | { readonly '~standard': { readonly types?: { readonly output: Data } | undefined } }
+    | undefined
 }
 
 export interface Trigger<Data = any> {
@@ -54,6 +59,8 @@ export function trigger<Data>(
     readonly plan: (event: ReceivedEvent<Data>, context: PlanContext) => void | Promise<void>
   },
 ): Trigger<Data> {
-  const on = Array.isArray(about.on) ? (about.on as readonly Subscription<Data>[]) : [about.on as Subscription<Data>]
+  const on = Array.isArray(about.on)
+    ? (about.on as readonly Subscription<Data>[])
+    : [about.on as Subscription<Data>]
   return { name, on, when: about.when, plan: about.plan }
 }

@@ -6,10 +6,21 @@ import type { PlanContext } from './index.ts'
 // Nothing runs here: the compiler is the test. Each `@ts-expect-error` fails to compile when the mistake it
 // stands over is accepted.
 
-const key = { header: 'Idempotency-Key', remembersFor: '24h', otherPayload: 'refused', replays: 'first-success' } as const
-const fenced = recipient('fenced', { url: 'http://a.test', contract: { idempotency: key, ordering: { fence: { header: 'Fence-Version', rejectedWith: 412 } } } })
+const key = {
+  header: 'Idempotency-Key',
+  remembersFor: '24h',
+  otherPayload: 'refused',
+  replays: 'first-success',
+} as const
+const fenced = recipient('fenced', {
+  url: 'http://a.test',
+  contract: { idempotency: key, ordering: { fence: { header: 'Fence-Version', rejectedWith: 412 } } },
+})
 const unfenced = recipient('unfenced', { url: 'http://b.test', contract: { idempotency: key } })
-const about = { payload: z.object({ seat: z.string() }), request: (p: { seat: string }) => ({ method: 'PUT', path: `/seats/${p.seat}` }) }
+const about = {
+  payload: z.object({ seat: z.string() }),
+  request: (p: { seat: string }) => ({ method: 'PUT', path: `/seats/${p.seat}` }),
+}
 const ordered = fenced.effect('seat.open', about)
 const unordered = unfenced.effect('seat.open', about)
 

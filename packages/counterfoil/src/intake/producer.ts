@@ -1,15 +1,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Duration } from '../domain/duration.ts'
-import type { ErrorCode } from '../domain/errors.ts'
-import type { Instant } from '../domain/ids.ts'
-import type { JsonValue } from '../domain/json.ts'
+import {
+  CounterfoilError,
+  checkIdentityPart,
+  type Duration,
+  type ErrorCode,
+  type Instant,
+  type JsonValue,
+  milliseconds,
+} from '../domain/index.ts'
 
-/** One arrival as it came off the wire: nothing parsed, header names in lower case. */
+/** One arrival as it came off the wire: nothing parsed. */
 export interface Delivery {
-  readonly method: string
-  readonly url: string
-  /** Repeated headers are joined with `, ` as RFC 9110 section 5.3 says. */
-  readonly headers: Readonly<Record<string, string>>
+  /** By lower-case name; null when absent. Repeated headers are joined with `, ` (RFC 9110 section 5.3). */
+  header(name: string): string | null
   readonly body: Uint8Array
 }
 
@@ -20,14 +23,13 @@ export type Verification =
 
 /** What a producer's bytes say of the event they carry. */
 export interface EventFacts {
-  readonly id: string
+  /** Null: none is there; the delivery is refused as `identity_invalid`. */
+  readonly id: string | null
   readonly source: string
   /** Null: the payload names none; it is quarantined as an unsupported type. */
   readonly type: string | null
   readonly version: string | null
   readonly at: Instant | null
-  /** What the trigger gets as `event.data`, before its schema. */
-  readonly data: JsonValue
 }
 
 /** A kind of producer: one declarative file each in `producers/`. */
@@ -41,16 +43,20 @@ export interface ProducerKind {
   readonly volatile: readonly string[]
   /** How long the producer may send one event again. */
   readonly retryHorizon: Duration
+  /** The producer's own largest body, in bytes. */
+  readonly maxBytes: number
   /** Over the raw bytes, before anything is parsed. Compares in constant time. */
   verify(delivery: Delivery, now: Instant): Verification
-  /** Only after `verify`. */
-  facts(payload: JsonValue, delivery: Pick<Delivery, 'headers'>): EventFacts
+  /** Only after `verify`. `payload` is undefined when the body cannot be represented: headers may still tell. */
+  facts(payload: JsonValue | undefined, delivery: Delivery): EventFacts
+  /** What the trigger gets as `event.data`, before its schema. */
+  data(payload: JsonValue): JsonValue
 }
 
 export interface ProducerOptions {
-  /** Who looks after this producer's quarantine. Default `operators`. */
+  /** Who looks after this producer's quarantine. Default: the configuration's owner. */
   readonly owner?: string
-  /** Largest body in bytes. Default 1 MiB, or what the producer documents. */
+  /** Largest body in bytes. Default: what the producer documents, else 1 MiB. */
   readonly maxBytes?: number
   /** From the first byte read to the last. Default `10s`. */
   readonly maxReadTime?: Duration
@@ -58,11 +64,14 @@ export interface ProducerOptions {
   readonly numbers?: 'double' | 'lossless'
 }
 
-export interface Producer extends Required<Omit<ProducerOptions, 'maxReadTime'>> {
+export interface Producer {
   /** Route and namespace: `stripe/acct_1` receives at `POST /in/stripe/acct_1`. */
   readonly name: string
   readonly kind: ProducerKind
+  readonly owner: string | undefined
+  readonly maxBytes: number
   readonly maxReadMs: number
+  readonly numbers: 'double' | 'lossless'
   /** Names a type of event, so that triggers can subscribe to it. */
   event<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown, any>>(
     type: string,
@@ -77,4 +86,49 @@ export interface EventType<Data = unknown> {
   /** Absent: events of every schema version. */
   readonly version: string | undefined
   readonly schema: StandardSchemaV1<unknown, Data> | undefined
+}
+
+/**
+ * An authenticated source of events.
+ *
+ * @param name route and namespace, for ever: receipts are identified inside it
+ * @throws CounterfoilError `config_invalid`
+ */
+export function producer(name: string, kind: ProducerKind, options: ProducerOptions = {}): Producer {
+  const fault = checkIdentityPart(name) ?? (/^[A-Za-z0-9._~/-]+$/.test(name) ? undefined : 'is no plain path')
+  if (fault !== undefined) {
+    throw new CounterfoilError('config_invalid', `The producer name '${name}' ${fault}.`, {
+      hint: 'It becomes the route POST /in/NAME: use letters, digits and . _ ~ - /',
+    })
+  }
+  const self: Producer = {
+    name,
+    kind,
+    owner: options.owner,
+    maxBytes: options.maxBytes ?? kind.maxBytes,
+    maxReadMs: milliseconds(options.maxReadTime ?? '10s'),
+    numbers: options.numbers ?? 'double',
+    event: (type, about = {}) => ({
+      producer: self,
+      type,
+      version: about.version,
+      schema: about.schema as never,
+    }),
+  }
+  return self
+}
+
+/** Subscribed types, by producer and type. */
+export type EventTypes = ReadonlyMap<string, ReadonlyMap<string, readonly EventType[]>>
+
+export function eventTypes(subscribed: readonly EventType[]): EventTypes {
+  const types = new Map<string, Map<string, EventType[]>>()
+  for (const type of subscribed) {
+    const ofProducer = types.get(type.producer.name) ?? new Map<string, EventType[]>()
+    types.set(type.producer.name, ofProducer)
+    const same = ofProducer.get(type.type) ?? []
+    ofProducer.set(type.type, same)
+    if (!same.some((known) => known.version === type.version && known.schema === type.schema)) same.push(type)
+  }
+  return types
 }

@@ -1,6 +1,4 @@
-import type { Contract } from '../domain/contract.ts'
-import { inWords, milliseconds } from '../domain/duration.ts'
-import { escalateAfterMs, retentionMargin } from '../domain/policy.ts'
+import { type Contract, escalateAfterMs, inWords, milliseconds, retentionMargin } from '../domain/index.ts'
 
 /** What `counterfoil check` prints of a recipient: its promises, and what the engine does because of them. */
 export function contractInWords({ idempotency, lookup, ordering, outcomes }: Contract): string[] {
@@ -19,7 +17,9 @@ export function contractInWords({ idempotency, lookup, ordering, outcomes }: Con
   if (lookup === undefined) {
     lines.push('It offers no lookup.')
   } else {
-    lines.push(`After an unknown outcome it is asked at ${lookup.path}, first after ${inWords(milliseconds(lookup.after ?? '1s'))}.`)
+    lines.push(
+      `After an unknown outcome it is asked at ${lookup.path}, first after ${inWords(milliseconds(lookup.after ?? '1s'))}.`,
+    )
     lines.push(
       lookup.absence.final
         ? `"Not there" is proof ${inWords(milliseconds(lookup.absence.after ?? 0))} after the last attempt ended, and the effect may then be attempted again.`
@@ -35,10 +35,13 @@ export function contractInWords({ idempotency, lookup, ordering, outcomes }: Con
   if (!repeats && lookup === undefined) {
     lines.push('So an unknown outcome goes straight to a person.')
   } else {
-    lines.push(`What stays unknown goes to a person when the contract allows nothing more, at the latest about ${inWords(escalateAfterMs)} after the attempt.`)
+    lines.push(
+      `What stays unknown goes to a person when the contract allows nothing more, at the latest about ${inWords(escalateAfterMs)} after the attempt.`,
+    )
   }
   for (const rule of outcomes ?? []) {
-    const body = rule.body === undefined ? '' : ` with ${rule.body.pointer} = ${JSON.stringify(rule.body.equals)}`
+    const body =
+      rule.body === undefined ? '' : ` with ${rule.body.pointer} = ${JSON.stringify(rule.body.equals)}`
     lines.push(`An answer ${rule.status}${body} means ${rule.means}.`)
   }
   return lines

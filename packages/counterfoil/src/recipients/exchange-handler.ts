@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { Exchange } from '../domain/outcome.ts'
+import type { Exchange } from '../domain/index.ts'
 import { ConnectFailure, codeOf, resetCode } from './connector.ts'
 
 /**

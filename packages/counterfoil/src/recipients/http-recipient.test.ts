@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { Contract } from '../domain/contract.ts'
-import type { IdempotencyKey } from '../domain/ids.ts'
-import type { Exchange } from '../domain/outcome.ts'
+import type { Contract, Exchange, IdempotencyKey } from '../domain/index.ts'
 import { answer, type RawServer, rawServer } from './fixtures/raw-server.ts'
 import {
   attempt,

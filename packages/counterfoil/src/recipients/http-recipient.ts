@@ -1,7 +1,11 @@
-import type { Contract } from '../domain/contract.ts'
-import { assert, CounterfoilError, codeOf } from '../domain/errors.ts'
-import type { IdempotencyKey } from '../domain/ids.ts'
-import type { Exchange } from '../domain/outcome.ts'
+import {
+  assert,
+  type Contract,
+  CounterfoilError,
+  codeOf,
+  type Exchange,
+  type IdempotencyKey,
+} from '../domain/index.ts'
 import type { Network } from './network.ts'
 import { targetUrl } from './request-path.ts'
 import { isFramingHeader, isHeader, type StoredRequest } from './stored-request.ts'

@@ -1,4 +1,4 @@
-import type { Exchange } from '../domain/outcome.ts'
+import type { Exchange } from '../domain/index.ts'
 
 /** One HTTP request, whole and in memory: what goes out is decided before anything goes out. */
 export interface NetworkRequest {

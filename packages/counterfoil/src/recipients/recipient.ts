@@ -1,7 +1,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { type Contract, checkContract, type Ordering } from '../domain/contract.ts'
-import { type Duration, milliseconds } from '../domain/duration.ts'
-import { CounterfoilError } from '../domain/errors.ts'
+import {
+  type Contract,
+  CounterfoilError,
+  checkContract,
+  type Duration,
+  milliseconds,
+  type Ordering,
+} from '../domain/index.ts'
 import type { EffectRequest, HttpRecipient } from './http-recipient.ts'
 
 export interface RecipientOptions<C extends Contract> {

@@ -1,4 +1,4 @@
-import { CounterfoilError } from '../domain/errors.ts'
+import { CounterfoilError } from '../domain/index.ts'
 
 /** Longest path of an effect request, with its query, in characters. */
 export const maxPathLength = 4_096

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Contract } from '../domain/contract.ts'
+import type { Contract } from '../domain/index.ts'
 import { targetUrl } from './request-path.ts'
 import { decodeRequest, type EffectRequest, encodeRequest, maxRequestBodyBytes } from './stored-request.ts'
 

@@ -1,5 +1,4 @@
-import type { Contract } from '../domain/contract.ts'
-import { CounterfoilError } from '../domain/errors.ts'
+import { type Contract, CounterfoilError } from '../domain/index.ts'
 import { checkPath } from './request-path.ts'
 
 /** Longest body of an effect, in bytes. Larger things are handed over by reference. */

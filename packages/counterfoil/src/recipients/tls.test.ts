@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { Exchange } from '../domain/outcome.ts'
+import type { Exchange } from '../domain/index.ts'
 import { answer, type RawServerOptions, rawServer } from './fixtures/raw-server.ts'
 import { selfSigned } from './fixtures/self-signed.ts'
 import { type UndiciNetworkOptions, undiciNetwork } from './undici-network.ts'

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from 'undici'
-import type { Exchange } from '../domain/outcome.ts'
+import type { Exchange } from '../domain/index.ts'
 import { type Connector, createConnector, type ResolveName } from './connector.ts'
 import { ExchangeHandler } from './exchange-handler.ts'
 import type { Network, NetworkRequest } from './network.ts'

@@ -1,1 +1,1 @@
-export { type Server, type ServeOptions, serve } from './server.ts'
+export { type ServeOptions, type Server, serve } from './server.ts'

@@ -10,17 +10,37 @@ type Counters = ReadonlyMap<string, number>
  */
 export function renderMetrics(counters: Counters, status: StoreStatus): string {
   const families = [
-    family('counterfoil_deliveries_total', 'counter', 'Deliveries answered since the start, by producer and outcome.',
+    family(
+      'counterfoil_deliveries_total',
+      'counter',
+      'Deliveries answered since the start, by producer and outcome.',
       [...counters].map(([key, value]) => {
         const [producer = '', outcome = ''] = key.split(' ')
         return [{ producer, outcome }, value]
-      })),
-    family('counterfoil_receipts', 'gauge', 'Receipts in the store, by state.', byLabel('state', status.receipts.byState)),
-    family('counterfoil_outbox_waiting', 'gauge', 'Outbox records waiting for the relay.', [[{}, status.outbox.waiting]]),
+      }),
+    ),
+    family(
+      'counterfoil_receipts',
+      'gauge',
+      'Receipts in the store, by state.',
+      byLabel('state', status.receipts.byState),
+    ),
+    family('counterfoil_outbox_waiting', 'gauge', 'Outbox records waiting for the relay.', [
+      [{}, status.outbox.waiting],
+    ]),
     family('counterfoil_quarantine', 'gauge', 'Entries in quarantine.', [[{}, status.quarantine]]),
-    family('counterfoil_effects', 'gauge', 'Effects in the ledger, by state.', byLabel('state', status.effects.byState)),
-    family('counterfoil_effects_escalated', 'gauge', 'Effects that wait for a person.', [[{}, status.effects.escalated]]),
-    family('counterfoil_effects_disputed', 'gauge', 'Effects with contradictory evidence.', [[{}, status.effects.disputed]]),
+    family(
+      'counterfoil_effects',
+      'gauge',
+      'Effects in the ledger, by state.',
+      byLabel('state', status.effects.byState),
+    ),
+    family('counterfoil_effects_escalated', 'gauge', 'Effects that wait for a person.', [
+      [{}, status.effects.escalated],
+    ]),
+    family('counterfoil_effects_disputed', 'gauge', 'Effects with contradictory evidence.', [
+      [{}, status.effects.disputed],
+    ]),
   ]
   return families.join('')
 }

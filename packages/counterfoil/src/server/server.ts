@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { type ServerType, serve as listen } from '@hono/node-server'
+import { serve as listen, type ServerType } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Counterfoil } from '../counterfoil.ts'
-import { CounterfoilError, type ErrorCode, errorCodes } from '../domain/errors.ts'
+import { CounterfoilError, type ErrorCode, errorCodes } from '../domain/index.ts'
 import { renderMetrics } from './metrics.ts'
 
 export interface ServeOptions {
@@ -29,9 +29,13 @@ export interface Server {
 export async function serve(app: Counterfoil, options: ServeOptions = {}): Promise<Server> {
   const host = options.host ?? '127.0.0.1'
   if (!isLoopback(host) && (options.operatorToken === undefined || options.operatorToken.length < 16)) {
-    throw new CounterfoilError('config_invalid', `Binding ${host} makes this server public, and no operator credentials are set.`, {
-      hint: 'Set COUNTERFOIL_OPERATOR_TOKEN to at least 16 characters, or bind 127.0.0.1 behind a proxy.',
-    })
+    throw new CounterfoilError(
+      'config_invalid',
+      `Binding ${host} makes this server public, and no operator credentials are set.`,
+      {
+        hint: 'Set COUNTERFOIL_OPERATOR_TOKEN to at least 16 characters, or bind 127.0.0.1 behind a proxy.',
+      },
+    )
   }
   await app.start()
   let server: ServerType
@@ -60,43 +64,75 @@ function routes(app: Counterfoil, operatorToken: string | undefined): Hono {
   hono.get('/healthz', (context) => context.json({ status: 'ok' }))
   hono.get('/readyz', async (context) => {
     const ready = app.running && (await app.store.status().catch(() => null)) !== null
-    return ready ? context.json({ status: 'ready' }) : context.json({ status: 'not ready' }, 503, { 'retry-after': '1' })
+    return ready
+      ? context.json({ status: 'ready' })
+      : context.json({ status: 'not ready' }, 503, { 'retry-after': '1' })
   })
   hono.get('/metrics', async (context) => {
-    if (operatorToken !== undefined && !sameText(context.req.header('authorization') ?? '', `Bearer ${operatorToken}`)) {
+    if (
+      operatorToken !== undefined &&
+      !sameText(context.req.header('authorization') ?? '', `Bearer ${operatorToken}`)
+    ) {
       return problem(401, 'not_authenticated', 'Send the operator token as a bearer token.')
     }
-    return context.text(renderMetrics(app.counters, await app.store.status()), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+    return context.text(renderMetrics(app.counters, await app.store.status()), 200, {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    })
   })
-  hono.notFound((context) => problem(404, 'not_found', `Nothing is served at ${context.req.path.slice(0, 200)}.`))
+  hono.notFound((context) =>
+    problem(404, 'not_found', `Nothing is served at ${context.req.path.slice(0, 200)}.`),
+  )
   // Our own failure is 503, never 4xx: some producers drop an event for ever on those.
-  hono.onError(() => problem(503, 'store_unavailable', 'The server could not answer; send again.', { 'retry-after': '5' }))
+  hono.onError(() =>
+    problem(503, 'store_unavailable', 'The server could not answer; send again.', { 'retry-after': '5' }),
+  )
   return hono
 }
 
 function listening(hono: Hono, hostname: string, port: number): Promise<ServerType> {
   return new Promise((resolve, reject) => {
     const server = listen(
-      { fetch: hono.fetch, hostname, port, serverOptions: { requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 30_000 } },
+      {
+        fetch: hono.fetch,
+        hostname,
+        port,
+        serverOptions: { requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 30_000 },
+      },
       () => resolve(server),
     )
     server.once('error', (error: NodeJS.ErrnoException) => {
       const inUse = error.code === 'EADDRINUSE'
       reject(
-        new CounterfoilError('config_invalid', inUse ? `Port ${port} on ${hostname} is in use.` : `Cannot listen on ${hostname}:${port}: ${error.code}.`, {
-          hint: inUse ? 'Stop the other program, or choose another port with --port.' : 'Choose an address of this machine with --host.',
-          cause: error,
-        }),
+        new CounterfoilError(
+          'config_invalid',
+          inUse
+            ? `Port ${port} on ${hostname} is in use.`
+            : `Cannot listen on ${hostname}:${port}: ${error.code}.`,
+          {
+            hint: inUse
+              ? 'Stop the other program, or choose another port with --port.'
+              : 'Choose an address of this machine with --host.',
+            cause: error,
+          },
+        ),
       )
     })
   })
 }
 
-function problem(status: number, code: ErrorCode, detail: string, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify({ type: 'about:blank', title: errorCodes[code], status, code, detail }), {
-    status,
-    headers: { 'content-type': 'application/problem+json', ...headers },
-  })
+function problem(
+  status: number,
+  code: ErrorCode,
+  detail: string,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(
+    JSON.stringify({ type: 'about:blank', title: errorCodes[code], status, code, detail }),
+    {
+      status,
+      headers: { 'content-type': 'application/problem+json', ...headers },
+    },
+  )
 }
 
 function isLoopback(host: string): boolean {

@@ -1,14 +1,15 @@
-import type { Fact, EffectState } from '../domain/lifecycle.ts'
 import type {
   DeliveryDigest,
   EffectId,
   EffectKey,
+  EffectState,
+  Fact,
   Fingerprint,
   IdempotencyKey,
   Instant,
   QuarantineId,
   ReceiptId,
-} from '../domain/ids.ts'
+} from '../domain/index.ts'
 
 /** The words that stores, engine and operators share. Plain data: every value survives a structured clone. */
 

@@ -1,5 +1,14 @@
-import type { Fact, EffectState } from '../domain/lifecycle.ts'
-import type { EffectId, EffectKey, Fingerprint, Instant, QuarantineId, ReceiptId, WorkerId } from '../domain/ids.ts'
+import type {
+  EffectId,
+  EffectKey,
+  EffectState,
+  Fact,
+  Fingerprint,
+  Instant,
+  QuarantineId,
+  ReceiptId,
+  WorkerId,
+} from '../domain/index.ts'
 import type {
   AttemptOutcome,
   CauseView,
@@ -44,7 +53,12 @@ export interface Store {
   /** Hands the record on again at `at`; counts the try and keeps the error's code and text. */
   postponePlan(record: { outbox: number; at: Instant; error: string }): Promise<void>
   /** Gives a record up: its receipt goes to quarantine with an alert. Nothing happens when it was consumed meanwhile. */
-  quarantinePlan(record: { outbox: number; receipt: ReceiptId; quarantine: NewQuarantine; at: Instant }): Promise<void>
+  quarantinePlan(record: {
+    outbox: number
+    receipt: ReceiptId
+    quarantine: NewQuarantine
+    at: Instant
+  }): Promise<void>
   /** An alert was delivered. */
   consumeAlert(outbox: number): Promise<void>
 
@@ -56,7 +70,12 @@ export interface Store {
   /** Begins a repeat of an unknown effect, if it is still at `expectedVersion`; null when it is not. */
   beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null>
   /** Extends the leases that `worker` still holds on these effects. */
-  renew(renewal: { worker: WorkerId; effects: readonly EffectId[]; now: Instant; leaseMs: number }): Promise<void>
+  renew(renewal: {
+    worker: WorkerId
+    effects: readonly EffectId[]
+    now: Instant
+    leaseMs: number
+  }): Promise<void>
   /** Design decision 4: writes what was learned and moves the effect, if it is still at `expectedVersion`. */
   settle(settlement: Settlement): Promise<Settled>
 
@@ -94,20 +113,40 @@ export interface Acceptance {
    * in memory. `quarantine`: a quarantine entry and an alert record are written instead.
    */
   readonly next:
-    | { readonly kind: 'plan'; readonly handOff: { readonly worker: WorkerId; readonly leaseMs: number } | null }
+    | {
+        readonly kind: 'plan'
+        readonly handOff: { readonly worker: WorkerId; readonly leaseMs: number } | null
+      }
     | { readonly kind: 'quarantine'; readonly quarantine: NewQuarantine }
   /** Used when the identity is known with another fingerprint. */
   readonly onConflict: { readonly id: QuarantineId; readonly owner: string }
 }
 
 export type Accepted =
-  | { readonly outcome: 'accepted'; readonly receipt: ReceiptId; readonly outbox: number; readonly sameContentAs: ReceiptId | null }
+  | {
+      readonly outcome: 'accepted'
+      readonly receipt: ReceiptId
+      readonly outbox: number
+      readonly sameContentAs: ReceiptId | null
+    }
   /** Same identity, same fingerprint: counted, nothing else changed. `receipt` is the first one. */
   | { readonly outcome: 'duplicate'; readonly receipt: ReceiptId }
   /** Now, or already (`repeated`) when the same delivery was quarantined at intake before. */
-  | { readonly outcome: 'quarantined'; readonly receipt: ReceiptId; readonly quarantine: QuarantineId; readonly reason: QuarantineReason; readonly repeated: boolean }
+  | {
+      readonly outcome: 'quarantined'
+      readonly receipt: ReceiptId
+      readonly quarantine: QuarantineId
+      readonly reason: QuarantineReason
+      readonly repeated: boolean
+    }
   /** Same identity, another fingerprint: a receipt of its own, in quarantine beside the first. */
-  | { readonly outcome: 'conflict'; readonly receipt: ReceiptId; readonly quarantine: QuarantineId; readonly first: ReceiptId; readonly repeated: boolean }
+  | {
+      readonly outcome: 'conflict'
+      readonly receipt: ReceiptId
+      readonly quarantine: QuarantineId
+      readonly first: ReceiptId
+      readonly repeated: boolean
+    }
 
 export interface OutboxClaim {
   readonly worker: WorkerId
@@ -117,7 +156,13 @@ export interface OutboxClaim {
 }
 
 export type OutboxRecord =
-  | { readonly kind: 'plan'; readonly outbox: number; readonly tries: number; readonly receipt: ReceiptView; readonly payload: Sealed }
+  | {
+      readonly kind: 'plan'
+      readonly outbox: number
+      readonly tries: number
+      readonly receipt: ReceiptView
+      readonly payload: Sealed
+    }
   | { readonly kind: 'alert'; readonly outbox: number; readonly tries: number; readonly alert: Alert }
 
 export interface Alert {
@@ -146,7 +191,10 @@ export interface Plan {
 }
 
 export type Planned =
-  | { readonly kind: 'planned'; readonly effects: readonly { readonly id: EffectId; readonly created: boolean }[] }
+  | {
+      readonly kind: 'planned'
+      readonly effects: readonly { readonly id: EffectId; readonly created: boolean }[]
+    }
   /** Another worker planned it, or it was given up. Nothing was written. */
   | { readonly kind: 'consumed' }
   /** Nothing of the plan was written; the receipt is in quarantine with both fingerprints. */
@@ -248,7 +296,12 @@ export interface EffectQuery extends Page {
 export interface ReceiptStory {
   readonly receipt: ReceiptView
   readonly quarantine: QuarantineView | null
-  readonly effects: readonly { readonly id: EffectId; readonly recipient: string; readonly key: EffectKey; readonly state: EffectState }[]
+  readonly effects: readonly {
+    readonly id: EffectId
+    readonly recipient: string
+    readonly key: EffectKey
+    readonly state: EffectState
+  }[]
 }
 
 export interface EffectStory {
@@ -258,10 +311,19 @@ export interface EffectStory {
 
 export interface StoreStatus {
   readonly schema: number
-  readonly receipts: { readonly total: number; readonly duplicates: number; readonly byState: Readonly<Record<ReceiptState, number>> }
+  readonly receipts: {
+    readonly total: number
+    readonly duplicates: number
+    readonly byState: Readonly<Record<ReceiptState, number>>
+  }
   readonly outbox: { readonly waiting: number; readonly oldestAt: Instant | null }
   readonly quarantine: number
-  readonly effects: { readonly total: number; readonly byState: Readonly<Record<EffectState, number>>; readonly disputed: number; readonly escalated: number }
+  readonly effects: {
+    readonly total: number
+    readonly byState: Readonly<Record<EffectState, number>>
+    readonly disputed: number
+    readonly escalated: number
+  }
 }
 
 export type { Fact }

@@ -18,9 +18,19 @@ export type CrashableCall = (typeof crashableCalls)[number]
 
 export type StoreFault =
   /** The process dies at this call. `before`: nothing of it was written; `after`: all of it was, and nobody was told. */
-  | { readonly kind: 'crash'; readonly call: CrashableCall; readonly when: 'before' | 'after'; readonly skip?: number }
+  | {
+      readonly kind: 'crash'
+      readonly call: CrashableCall
+      readonly when: 'before' | 'after'
+      readonly skip?: number
+    }
   /** The call commits, or does not, and its caller is told that nobody knows. */
-  | { readonly kind: 'commit-unknown'; readonly call: CrashableCall; readonly committed: boolean; readonly skip?: number }
+  | {
+      readonly kind: 'commit-unknown'
+      readonly call: CrashableCall
+      readonly committed: boolean
+      readonly skip?: number
+    }
 
 /** A store port with one planned fault, inside a process that may die of it. Everything else goes straight to the real store. */
 export function faultyStore(real: Store, fault: StoreFault | null, process = new SimulatedProcess()): Store {
@@ -44,14 +54,19 @@ export function faultyStore(real: Store, fault: StoreFault | null, process = new
       if (typeof member !== 'function') return member
       if (property === 'open' || property === 'close') return member.bind(target)
       if (property === 'beginPlan') {
-        return async (limits: { timeoutMs: number }) => wrapSession(await call('beginPlan', () => target.beginPlan(limits)), call)
+        return async (limits: { timeoutMs: number }) =>
+          wrapSession(await call('beginPlan', () => target.beginPlan(limits)), call)
       }
-      return (...parameters: unknown[]) => call(property, () => (member as (...p: unknown[]) => Promise<unknown>).apply(target, parameters))
+      return (...parameters: unknown[]) =>
+        call(property, () => (member as (...p: unknown[]) => Promise<unknown>).apply(target, parameters))
     },
   })
 }
 
-function wrapSession(session: PlanSession, call: <R>(name: string, perform: () => Promise<R>) => Promise<R>): PlanSession {
+function wrapSession(
+  session: PlanSession,
+  call: <R>(name: string, perform: () => Promise<R>) => Promise<R>,
+): PlanSession {
   return {
     run: (sql, ...parameters) => call('statement', () => session.run(sql, ...parameters)),
     get: (sql, ...parameters) => call('statement', () => session.get(sql, ...parameters)),

@@ -2,6 +2,11 @@ export { type CrashableCall, crashableCalls, faultyStore, type StoreFault } from
 export { type History, violations } from './invariants.ts'
 export { mortalNetwork } from './mortal-network.ts'
 export { seededRandom } from './seeded-random.ts'
-export { type Act, type NetworkFault, SimulatedRecipient, type SimulatedRecipientOptions } from './simulated-recipient.ts'
 export { SimulatedProcess } from './simulated-process.ts'
+export {
+  type Act,
+  type NetworkFault,
+  SimulatedRecipient,
+  type SimulatedRecipientOptions,
+} from './simulated-recipient.ts'
 export { VirtualClock } from './virtual-clock.ts'

@@ -1,4 +1,5 @@
-import type { EffectView, ReceiptId, Store } from '../store/index.ts'
+import type { ReceiptId } from '../domain/index.ts'
+import type { EffectView, Store } from '../store/index.ts'
 
 /** What was seen from outside of one run, for the checker to hold against the ledger. */
 export interface History {
@@ -26,13 +27,16 @@ export async function violations(store: Store, history: History): Promise<string
   const { outbox } = await store.status()
 
   const known = new Map(receipts.map((receipt) => [receipt.id, receipt]))
-  for (const id of history.acknowledged) if (!known.has(id)) found.push(`I1: ${id} was acknowledged and has no receipt`)
+  for (const id of history.acknowledged)
+    if (!known.has(id)) found.push(`I1: ${id} was acknowledged and has no receipt`)
   const first = receipts.filter((receipt) => receipt.conflictsWith === null)
-  if (new Set(first.map((receipt) => receipt.delivery)).size !== first.length) found.push('I2: two receipts for one delivery identity')
+  if (new Set(first.map((receipt) => receipt.delivery)).size !== first.length)
+    found.push('I2: two receipts for one delivery identity')
   const held = new Set(quarantine.map((entry) => entry.receipt))
   for (const { id, state } of receipts) {
     if (state === 'quarantined' && !held.has(id)) found.push(`I3: ${id} is quarantined without an entry`)
-    if (state === 'accepted') found.push(`I4: ${id} is neither planned nor in quarantine (${outbox.waiting} outbox records wait)`)
+    if (state === 'accepted')
+      found.push(`I4: ${id} is neither planned nor in quarantine (${outbox.waiting} outbox records wait)`)
   }
   const names = effects.map((effect) => `${effect.recipient} ${effect.key}`)
   if (new Set(names).size !== names.length) found.push('I6: two effects under one key')
@@ -47,7 +51,8 @@ export async function violations(store: Store, history: History): Promise<string
     bodies.set(name, (bodies.get(name) ?? new Set()).add(body))
     if (key !== null && !keys.has(key)) found.push(`I5: a request went out under ${key}, which no effect has`)
   }
-  for (const [key, seen] of bodies) if (seen.size > 1) found.push(`I7: ${seen.size} different bodies went out under ${key}`)
+  for (const [key, seen] of bodies)
+    if (seen.size > 1) found.push(`I7: ${seen.size} different bodies went out under ${key}`)
   const acts = new Map<string, number>()
   for (const { key } of history.acts) if (key !== null) acts.set(key, (acts.get(key) ?? 0) + 1)
   for (const effect of effects) found.push(...ofEffect(effect, sends, acts, history.evidenceExists))
@@ -64,9 +69,11 @@ function ofEffect(
   const key = effect.idempotencyKey
   const sent = sends.get(key) ?? 0
   const acted = acts.get(key) ?? 0
-  if (sent > effect.attempts.length) found.push(`I5: ${key} was sent ${sent} times with ${effect.attempts.length} attempts on record`)
+  if (sent > effect.attempts.length)
+    found.push(`I5: ${key} was sent ${sent} times with ${effect.attempts.length} attempts on record`)
   if (acted > 1) found.push(`I9/I10: ${key} acted ${acted} times`)
-  if (effect.state === 'confirmed' && acted !== 1) found.push(`the ledger says confirmed and ${key} acted ${acted} times`)
+  if (effect.state === 'confirmed' && acted !== 1)
+    found.push(`the ledger says confirmed and ${key} acted ${acted} times`)
   if (['refused', 'fenced', 'withdrawn', 'planned'].includes(effect.state) && acted > 0) {
     found.push(`the ledger says ${effect.state} and ${key} acted ${acted} times`)
   }
@@ -75,7 +82,8 @@ function ofEffect(
     found.push(`I22: ${key} has a path to evidence and is still ${effect.state}`)
   }
   const proof =
-    effect.attempts.some((attempt) => attempt.outcome === effect.state) || effect.evidence.some((entry) => entry.to === effect.state)
+    effect.attempts.some((attempt) => attempt.outcome === effect.state) ||
+    effect.evidence.some((entry) => entry.to === effect.state)
   if (['confirmed', 'refused', 'fenced', 'withdrawn'].includes(effect.state) && !proof) {
     found.push(`I20: ${key} is ${effect.state} without evidence`)
   }

@@ -6,7 +6,11 @@ import type { SimulatedProcess } from './simulated-process.ts'
  *
  * @param dieAfter the process dies when that many requests (from 1) were answered, before it reads the answer
  */
-export function mortalNetwork(network: Network, process: SimulatedProcess, dieAfter: number = Number.POSITIVE_INFINITY): Network {
+export function mortalNetwork(
+  network: Network,
+  process: SimulatedProcess,
+  dieAfter: number = Number.POSITIVE_INFINITY,
+): Network {
   let answered = 0
   return {
     send: (request, signal) =>

@@ -2,7 +2,14 @@ import type { Clock, Exchange } from '../domain/index.ts'
 import type { Network, NetworkRequest } from '../recipients/index.ts'
 
 /** What happens to one request. `lost-request`: it never arrives. The other faults strike after the recipient acted. */
-export type NetworkFault = 'none' | 'refused-connection' | 'lost-request' | 'lost-answer' | 'late-answer' | 'error-after-acting' | 'stalled-request'
+export type NetworkFault =
+  | 'none'
+  | 'refused-connection'
+  | 'lost-request'
+  | 'lost-answer'
+  | 'late-answer'
+  | 'error-after-acting'
+  | 'stalled-request'
 
 export interface SimulatedRecipientOptions {
   readonly clock: Clock
@@ -56,7 +63,10 @@ export class SimulatedRecipient implements Network {
       return answer(this.#remembered.has(key) ? 200 : 404)
     }
     const { keyHeader, clock } = this.#options
-    const key = keyHeader === null ? null : (request.headers[keyHeader] ?? request.headers[keyHeader.toLowerCase()] ?? null)
+    const key =
+      keyHeader === null
+        ? null
+        : (request.headers[keyHeader] ?? request.headers[keyHeader.toLowerCase()] ?? null)
     const body = request.body === null ? '' : Buffer.from(request.body).toString()
     const fault = this.#options.fault?.(request, this.sent.length) ?? 'none'
     if (fault === 'refused-connection') return { kind: 'notSent', why: 'connection refused' }

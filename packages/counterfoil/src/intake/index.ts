@@ -1,0 +1,13 @@
+export { readEvent } from './event.ts'
+export {
+  type Delivery,
+  type EventFacts,
+  type EventType,
+  type EventTypes,
+  eventTypes,
+  type Producer,
+  type ProducerKind,
+  type ProducerOptions,
+  producer,
+} from './producer.ts'
+export { createReceive, type HandOff, type Intake, type IntakePorts } from './receive.ts'

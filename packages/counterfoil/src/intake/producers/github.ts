@@ -1,0 +1,52 @@
+import type { Delivery, ProducerKind } from '../producer.ts'
+import { anyMatches, hmacKey, hmacText, refused, secretsOf, verified } from '../signature.ts'
+
+export interface GitHubOptions {
+  /** Several while one is being replaced: GitHub itself signs with one. */
+  readonly secrets: string | readonly string[]
+}
+
+/**
+ * GitHub webhooks (docs.github.com, validating webhook deliveries). Signed: the raw body, and nothing else: id
+ * and type are in headers that anyone who holds a delivery can change, and there is no timestamp. So the
+ * content is compared too. The legacy SHA-1 header is never looked at.
+ *
+ * @throws CounterfoilError `config_invalid` without a secret
+ */
+export function github(options: GitHubOptions): ProducerKind {
+  const keys = secretsOf('GitHub', options.secrets).map(hmacKey)
+  return {
+    kind: 'github',
+    contentTypes: ['application/json', 'application/x-www-form-urlencoded'],
+    provenance: 'unsigned',
+    volatile: [],
+    // Nothing is sent again by itself; people can ask for it for some days.
+    retryHorizon: '7d',
+    // Larger events are not sent.
+    maxBytes: 25 * 1_048_576,
+    verify(delivery) {
+      const signature = delivery.header('x-hub-signature-256')
+      if (signature === null) return refused('signature_missing', 'X-Hub-Signature-256 is missing')
+      const matches = anyMatches(
+        [signature],
+        keys,
+        (key) => `sha256=${hmacText(key, '', delivery.body, 'hex')}`,
+      )
+      return matches ? verified : refused('signature_invalid', 'the signature matches no configured secret')
+    },
+    facts: (_, delivery) => ({
+      id: token(delivery, 'x-github-delivery'),
+      source: 'github',
+      type: token(delivery, 'x-github-event'),
+      version: null,
+      at: null,
+    }),
+    data: (payload) => payload,
+  }
+}
+
+/** One word, such as a GUID or `pull_request`. A header that was sent twice holds a comma and is none. */
+function token(delivery: Delivery, name: string): string | null {
+  const value = delivery.header(name)
+  return value !== null && /^[\w.-]{1,128}$/.test(value) ? value : null
+}

@@ -1,0 +1,3 @@
+export { type GitHubOptions, github } from './github.ts'
+export { type StandardWebhooksOptions, standardWebhooks } from './standard-webhooks.ts'
+export { type StripeOptions, stripe } from './stripe.ts'

@@ -1,0 +1,125 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { CounterfoilError } from '../../domain/index.ts'
+import { instantOf, memberOf, textOf } from '../members.ts'
+import type { Delivery, ProducerKind } from '../producer.ts'
+import {
+  anyMatches,
+  checkFreshness,
+  hmacKey,
+  hmacText,
+  maxSignatures,
+  refused,
+  secretsOf,
+  strictBase64,
+  strictSeconds,
+  toleranceOf,
+} from '../signature.ts'
+
+export interface StandardWebhooksOptions {
+  /** `whsec_…` for HMAC (v1), `whpk_…` for ed25519 (v1a); several while one is being replaced. */
+  readonly secrets: string | readonly string[]
+  /** How far the timestamp may be from now, in both directions. Default 300. */
+  readonly toleranceSeconds?: number
+}
+
+/**
+ * Standard Webhooks 1.0.0 (standard-webhooks/standard-webhooks, spec) and Svix, whose `svix-*` headers win
+ * where both families are there. Signed: `id.timestamp.body`; so the id is signed too.
+ *
+ * @throws CounterfoilError `config_invalid` without a secret, or with one that is none
+ */
+export function standardWebhooks(options: StandardWebhooksOptions): ProducerKind {
+  const secrets = secretsOf('Standard Webhooks', options.secrets)
+  const tolerance = toleranceOf('Standard Webhooks', options.toleranceSeconds)
+  // A public key is never tried as an HMAC secret: everybody knows it.
+  const hmacKeys = secrets.filter((secret) => !secret.startsWith('whpk_')).map(symmetric)
+  const publicKeys = secrets.filter((secret) => secret.startsWith('whpk_')).map(asymmetric)
+
+  return {
+    kind: 'standard-webhooks',
+    contentTypes: ['application/json'],
+    provenance: 'signed',
+    volatile: [],
+    // The recommended schedule ends after 75 h 35 min.
+    retryHorizon: '76h',
+    maxBytes: 1_048_576,
+    verify(delivery, now) {
+      const family = familyOf(delivery)
+      const id = delivery.header(family.id)
+      const timestamp = delivery.header(family.timestamp)
+      const signature = delivery.header(family.signature)
+      if (id === null || timestamp === null || signature === null) {
+        return refused('signature_missing', 'the id, timestamp or signature header is missing')
+      }
+      // An id with a dot could borrow bytes from the timestamp: the signed text would be the same.
+      if (id === '' || id.includes('.')) return refused('identity_invalid', 'the id is empty or holds a dot')
+      const seconds = strictSeconds(timestamp)
+      if (seconds === undefined) {
+        return refused('timestamp_invalid', 'the timestamp is not a plain number of seconds')
+      }
+      const given = signature.split(' ', maxSignatures)
+      const prefix = `${id}.${timestamp}.`
+      const { body } = delivery
+      const matches =
+        anyMatches(given, hmacKeys, (key) => `v1,${hmacText(key, prefix, body, 'base64')}`) ||
+        publicKeys.some((key) => given.some((one) => isSignedBy(key, one, prefix, body)))
+      if (!matches) return refused('signature_invalid', 'no signature matches any configured secret')
+      return checkFreshness(seconds, now, tolerance)
+    },
+    facts: (payload, delivery) => ({
+      id: delivery.header(familyOf(delivery).id),
+      source: 'standard-webhooks',
+      type: textOf(memberOf(payload, 'type')),
+      version: null,
+      at: instantOf(memberOf(payload, 'timestamp')),
+    }),
+    data(payload) {
+      const data = memberOf(payload, 'data')
+      return data === undefined ? payload : data
+    },
+  }
+}
+
+const webhook = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' } as const
+const svix = { id: 'svix-id', timestamp: 'svix-timestamp', signature: 'svix-signature' } as const
+
+/** The whole of one family counts: a good `webhook-*` set never rescues a bad `svix-*` one. */
+function familyOf(delivery: Delivery): typeof webhook | typeof svix {
+  const isSvix =
+    delivery.header(svix.id) !== null ||
+    delivery.header(svix.signature) !== null ||
+    delivery.header(svix.timestamp) !== null
+  return isSvix ? svix : webhook
+}
+
+/** The part after `whsec_` is base64 of 24 to 64 bytes. Some senders leave the prefix out, some put `v1,` before it. */
+function symmetric(secret: string): KeyObject {
+  const key = strictBase64(secret.replace(/^(?:v1,)?whsec_/, ''))
+  if (key === undefined || key.length < 16) {
+    throw new CounterfoilError(
+      'config_invalid',
+      'A Standard Webhooks secret is not base64 of at least 16 bytes.',
+      {
+        hint: 'Copy it whole, as whsec_…; for ed25519 give the public key, whpk_…, and never whsk_….',
+      },
+    )
+  }
+  return hmacKey(key)
+}
+
+/** `whpk_` and base64 of the 32 bytes of an ed25519 public key. */
+function asymmetric(secret: string): KeyObject {
+  const raw = strictBase64(secret.slice('whpk_'.length))
+  if (raw?.length !== 32) {
+    throw new CounterfoilError('config_invalid', 'A whpk_ key is not 32 bytes in base64.', {
+      hint: 'Copy it whole, with its trailing =.',
+    })
+  }
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' })
+}
+
+function isSignedBy(key: KeyObject, signature: string, prefix: string, body: Uint8Array): boolean {
+  const bytes = signature.startsWith('v1a,') ? strictBase64(signature.slice('v1a,'.length)) : undefined
+  if (bytes?.length !== 64) return false
+  return verify(null, Buffer.concat([Buffer.from(prefix, 'latin1'), body]), key, bytes)
+}

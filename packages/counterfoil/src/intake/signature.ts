@@ -1,0 +1,106 @@
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { CounterfoilError, type ErrorCode, type Instant } from '../domain/index.ts'
+import type { Verification } from './producer.ts'
+
+/** Parts that verifiers share. Keys live in closures and key objects: nothing here can be printed by accident. */
+
+export const verified: Verification = { kind: 'verified' }
+
+export function refused(code: ErrorCode, why: string): Verification {
+  return { kind: 'refused', code, why }
+}
+
+/** Signatures of one delivery that are looked at; more come from no honest sender. */
+export const maxSignatures = 32
+/** How far a signed timestamp may be from now, in both directions, unless a producer documents another. */
+export const defaultToleranceSeconds = 300
+
+/**
+ * The secrets as a list of their own: what the caller does to his array later changes nothing here.
+ *
+ * @throws CounterfoilError `config_invalid` when there is no secret or one is blank. Never quotes one.
+ */
+export function secretsOf(kind: string, secrets: string | readonly string[]): readonly string[] {
+  const list = typeof secrets === 'string' ? [secrets] : Array.isArray(secrets) ? [...secrets] : []
+  if (list.length === 0 || list.some((secret) => typeof secret !== 'string' || secret.trim() === '')) {
+    throw new CounterfoilError('config_invalid', `A ${kind} producer has no secret, or an empty one.`, {
+      hint: 'Is the environment variable set? Without a secret anybody could send.',
+    })
+  }
+  return list
+}
+
+/** @throws CounterfoilError `config_invalid` */
+export function toleranceOf(kind: string, seconds: number | undefined): number {
+  const tolerance = seconds ?? defaultToleranceSeconds
+  if (Number.isFinite(tolerance) && tolerance > 0) return tolerance
+  throw new CounterfoilError('config_invalid', `The tolerance of a ${kind} producer is ${tolerance}.`, {
+    hint: 'Give a positive number of seconds. It cannot be switched off: a captured delivery would be good for ever.',
+  })
+}
+
+export function hmacKey(bytes: Uint8Array | string): KeyObject {
+  return createSecretKey(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)
+}
+
+/**
+ * HMAC-SHA256 over a prefix and the raw bytes.
+ *
+ * @param prefix header text: a header holds bytes, one a character, and goes into the digest as it came
+ */
+export function hmacText(
+  key: KeyObject,
+  prefix: string,
+  body: Uint8Array,
+  encoding: 'hex' | 'base64',
+): string {
+  const hmac = createHmac('sha256', key)
+  if (prefix !== '') hmac.update(prefix, 'latin1')
+  return hmac.update(body).digest(encoding)
+}
+
+/**
+ * Compares whole texts, in a time that tells nothing but their length. The expected text is the one canonical
+ * spelling of a digest, so a signature that is cut, padded, in another case or another alphabet is another one.
+ */
+export function sameText(given: string, expected: string): boolean {
+  if (given.length !== expected.length) return false
+  const left = Buffer.from(given)
+  const right = Buffer.from(expected)
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** Any of the given signatures under any of the keys: both sides rotate. */
+export function anyMatches(
+  given: readonly string[],
+  keys: readonly KeyObject[],
+  expect: (key: KeyObject) => string,
+): boolean {
+  let found = false
+  for (const key of keys) {
+    const expected = expect(key)
+    for (const signature of given) found = sameText(signature, expected) || found
+  }
+  return found
+}
+
+/** The bytes of padded base64 in its one canonical spelling (RFC 4648 section 4), or undefined. */
+export function strictBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+/** A plain whole number of seconds, or undefined: `12abc`, `1.5` and `+1` are none. */
+export function strictSeconds(text: string): number | undefined {
+  return /^\d{1,12}$/.test(text) ? Number(text) : undefined
+}
+
+/** Fresh within the tolerance, before and after now. */
+export function checkFreshness(seconds: number, now: Instant, toleranceSeconds: number): Verification {
+  const age = Math.floor(now / 1000) - seconds
+  if (Math.abs(age) <= toleranceSeconds) return verified
+  return refused(
+    'timestamp_stale',
+    `the signed timestamp is ${Math.abs(age)} s ${age > 0 ? 'old' : 'in the future'}; the tolerance is ${toleranceSeconds} s`,
+  )
+}

@@ -1,0 +1,112 @@
+import { createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { CounterfoilError, type Log } from '../domain/index.ts'
+
+/** Vault keys by name. The first seals, all open; so a new key is put first and an old one stays until retention. */
+export class KeyRing {
+  readonly primary: string
+  readonly #keys: ReadonlyMap<string, KeyObject>
+
+  constructor(keys: ReadonlyMap<string, KeyObject>) {
+    const [primary] = keys.keys()
+    if (primary === undefined) throw invalid('It holds no key')
+    this.primary = primary
+    this.#keys = keys
+  }
+
+  get(id: string): KeyObject | undefined {
+    return this.#keys.get(id)
+  }
+
+  [inspect.custom](): string {
+    return `KeyRing(${[...this.#keys.keys()].join(', ')})`
+  }
+}
+
+export interface KeyRingSources {
+  /** `COUNTERFOIL_VAULT_KEYS`, `NODE_ENV`, `COUNTERFOIL_ENV` are read. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** One `id:base64` a line; lines that begin with # are comments. */
+  readonly file?: string
+  /** Where a development key is kept when there is no other and this is not production. */
+  readonly devFile: string
+  readonly log: Log
+}
+
+/**
+ * Finds the vault keys: a file that was named, the environment, or a development key.
+ *
+ * @throws CounterfoilError `key_ring_missing` in production without a key, `key_ring_invalid`
+ */
+export function loadKeyRing({ env, file, devFile, log }: KeyRingSources): KeyRing {
+  if (file !== undefined) return fromFile(file)
+  const listed = env.COUNTERFOIL_VAULT_KEYS
+  if (listed !== undefined && listed.trim() !== '')
+    return new KeyRing(parse(listed.split(','), 'COUNTERFOIL_VAULT_KEYS'))
+  if (env.NODE_ENV === 'production' || env.COUNTERFOIL_ENV === 'production') {
+    throw new CounterfoilError('key_ring_missing', 'This is production and no vault key is configured.', {
+      hint: 'Set COUNTERFOIL_VAULT_KEYS=NAME:KEY, with a key made by: openssl rand -base64 32',
+    })
+  }
+  if (!existsSync(devFile)) {
+    const line = `dev-${hash('sha256', randomBytes(16)).slice(0, 8)}:${randomBytes(32).toString('base64')}\n`
+    try {
+      writeFileSync(devFile, line, { mode: 0o600, flag: 'wx' })
+      chmodSync(devFile, 0o600)
+    } catch (error) {
+      // Another process that started at the same moment has made it.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw invalid(`${devFile} cannot be written`, error)
+    }
+  }
+  log(
+    'warn',
+    'DEVELOPMENT VAULT KEY: payloads are sealed with a key that lies beside them. Set COUNTERFOIL_VAULT_KEYS before real data comes in.',
+    { file: devFile },
+  )
+  return fromFile(devFile)
+}
+
+function fromFile(file: string): KeyRing {
+  let text: string
+  try {
+    if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) {
+      throw new CounterfoilError('key_ring_invalid', `The vault key file ${file} may be read by others.`, {
+        hint: `chmod 600 ${file}`,
+      })
+    }
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof CounterfoilError) throw error
+    throw invalid(`${file} cannot be read`, error)
+  }
+  return new KeyRing(
+    parse(
+      text.split('\n').filter((line) => !line.startsWith('#')),
+      file,
+    ),
+  )
+}
+
+/** Never quotes a line: it holds a key. */
+function parse(lines: readonly string[], where: string): Map<string, KeyObject> {
+  const keys = new Map<string, KeyObject>()
+  for (const [index, line] of lines.map((text) => text.trim()).entries()) {
+    if (line === '') continue
+    const [, id, base64] = /^([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]{43}=)$/.exec(line) ?? []
+    if (id === undefined || base64 === undefined) {
+      throw invalid(`Entry ${index + 1} of ${where} is not NAME:KEY with a key of 32 bytes in base64`)
+    }
+    if (keys.has(id)) throw invalid(`${where} names the key '${id}' twice`)
+    keys.set(id, createSecretKey(Buffer.from(base64, 'base64')))
+  }
+  return keys
+}
+
+function invalid(what: string, cause?: unknown): CounterfoilError {
+  return new CounterfoilError('key_ring_invalid', `The vault key ring is not usable: ${what}.`, {
+    hint: 'Make a key with: openssl rand -base64 32',
+    cause,
+  })
+}

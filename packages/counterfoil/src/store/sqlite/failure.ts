@@ -1,0 +1,82 @@
+import { CounterfoilError, codeOf, type ErrorCode } from '../../domain/index.ts'
+
+/** Primary result codes of SQLite (sqlite.org/rescode.html). */
+const sqlite = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cantOpen: 14,
+  notADatabase: 26,
+} as const
+
+/** What crosses the thread: a class does not survive it, its fields do. */
+export interface Failure {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly hint: string | undefined
+}
+
+/** Says in our words what SQLite said in its own. `committing`: the failure came from COMMIT itself. */
+export function failureOf(error: unknown, path: string, committing = false): Failure {
+  const ours = codeOf(error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (ours !== undefined) {
+    return { code: ours, message, hint: error instanceof CounterfoilError ? error.hint : undefined }
+  }
+  const code = primaryCode(error)
+  const told = (is: ErrorCode, hint: string): Failure => ({
+    code: is,
+    message: `The store ${path}: ${message}`,
+    hint,
+  })
+  switch (code) {
+    case sqlite.full:
+      return told('store_full', 'Free space on its disk; work goes on by itself.')
+    case sqlite.readOnly:
+      return told(
+        'store_read_only',
+        'Make the file and its directory writable for this user; SQLite writes files beside it.',
+      )
+    case sqlite.corrupt:
+    case sqlite.notADatabase:
+      return told(
+        'store_corrupt',
+        'Check the path. If it is the right file, restore it from a backup: nothing was written to it.',
+      )
+    case sqlite.busy:
+    case sqlite.locked:
+      return told('store_busy', 'Another process holds a transaction on this file; look for a long one.')
+    case sqlite.ioError:
+      return committing
+        ? told(
+            'commit_unknown',
+            'The disk failed while it synced; recovery will tell whether the commit holds.',
+          )
+        : told('store_unavailable', 'The disk failed; look at the system log.')
+    case sqlite.cantOpen:
+      return told('store_unavailable', 'Check that the directory exists and may be used by this user.')
+    default:
+      return { code: 'internal', message, hint: undefined }
+  }
+}
+
+export function isSqliteError(error: unknown): boolean {
+  return primaryCode(error) !== undefined
+}
+
+/** After these the connection is not to be trusted: it is closed, and recovery decides what holds. */
+export function breaksConnection(error: unknown): boolean {
+  return primaryCode(error) === sqlite.ioError
+}
+
+function primaryCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown } | null)?.errcode
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+export function toError({ code, message, hint }: Failure): CounterfoilError {
+  return new CounterfoilError(code, message, hint === undefined ? {} : { hint })
+}

@@ -1,0 +1,184 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { type EffectState, effectStates } from '../../domain/index.ts'
+import type { CauseView, EffectView, QuarantineView, ReceiptView, Sealed } from '../records.ts'
+import type { EffectQuery, EffectStory, Page, ReceiptQuery, ReceiptStory, StoreStatus } from '../store.ts'
+import type { Counts } from './counts.ts'
+import {
+  effectColumns,
+  quarantineColumns,
+  receiptColumns,
+  toAttempt,
+  toEffect,
+  toEvidence,
+  toQuarantine,
+  toReceipt,
+  toSealed,
+} from './rows.ts'
+
+type Row = Record<string, any>
+
+const maxRow = Number.MAX_SAFE_INTEGER
+
+/** What may be asked of the store. Lists walk a primary key downward; totals are kept, not counted. */
+export class Reading {
+  readonly #counts: Counts
+  readonly #effect
+  readonly #state
+  readonly #attempts
+  readonly #evidence
+  readonly #receipts
+  readonly #receipt
+  readonly #effectsOf
+  readonly #effects
+  readonly #openEffects
+  readonly #byName
+  readonly #causes
+  readonly #quarantine
+  readonly #quarantineEntry
+  readonly #quarantineOf
+  readonly #vault
+  readonly #waiting
+  readonly #schema
+
+  constructor(db: DatabaseSync, counts: Counts) {
+    this.#counts = counts
+    const effect = `select ${effectColumns} from counterfoil_effect e left join counterfoil_due d on d.effect = e.seq`
+    const receipt = `select ${receiptColumns} from counterfoil_receipt r`
+    const quarantine = `select ${quarantineColumns} from counterfoil_quarantine q join counterfoil_receipt r on r.seq = q.receipt`
+    const before = (table: string) => `coalesce((select seq from ${table} where id = ?), ${maxRow})`
+    this.#effect = db.prepare(`${effect} where e.seq = ?`)
+    this.#state = db.prepare('select state from counterfoil_effect where seq = ?')
+    this.#attempts = db.prepare('select * from counterfoil_attempt where effect = ? order by number')
+    this.#evidence = db.prepare('select * from counterfoil_evidence where effect = ? order by seq')
+    this.#receipts = db.prepare(`
+      ${receipt} where r.seq < ${before('counterfoil_receipt')} and (?2 is null or r.producer = ?2) and (?3 is null or r.state = ?3)
+      order by r.seq desc limit ?4`)
+    this.#receipt = db.prepare(`${receipt} where r.id = ?`)
+    // counterfoil_cause_receipt
+    this.#effectsOf = db.prepare(`
+      select distinct e.id, e.recipient, e.key, e.state from counterfoil_cause c join counterfoil_effect e on e.seq = c.effect
+      where c.receipt = (select seq from counterfoil_receipt where id = ?) order by e.seq`)
+    this.#effects = db.prepare(`
+      ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and (?3 is null or e.state = ?3)
+      order by e.seq desc limit ?4`)
+    // counterfoil_effect_open: the few that are not final, however many are.
+    this.#openEffects = db.prepare(`
+      ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and e.state = ?3
+      and e.state in ('planned', 'attempting', 'unknown') order by e.seq desc limit ?4`)
+    // The unique index of id, counterfoil_effect_name, counterfoil_effect_idempotency.
+    this.#byName = db.prepare(
+      `${effect} where e.id = ?1 or e.key = ?1 or e.idempotency_key = ?1 order by e.seq`,
+    )
+    this.#causes = db.prepare(`
+      select r.id, r.producer, r.event_id, r.type, c.trigger, c.at from counterfoil_cause c join counterfoil_receipt r on r.seq = c.receipt
+      where c.effect = (select seq from counterfoil_effect where id = ?) order by c.at, c.receipt`)
+    this.#quarantine = db.prepare(
+      `${quarantine} where q.seq < ${before('counterfoil_quarantine')} order by q.seq desc limit ?2`,
+    )
+    this.#quarantineEntry = db.prepare(`${quarantine} where q.id = ?`)
+    this.#quarantineOf = db.prepare(`${quarantine} where r.id = ?`)
+    this.#vault = db.prepare('select key_id, nonce, ciphertext from counterfoil_vault where receipt = ?')
+    this.#waiting = db.prepare('select min(at) as at from counterfoil_outbox')
+    this.#schema = db.prepare('select max(version) as version from counterfoil_migration')
+  }
+
+  effectBySeq(seq: number): EffectView {
+    return this.#view(this.#effect.get(seq) as Row)
+  }
+
+  stateBySeq(seq: number): EffectState {
+    return (this.#state.get(seq) as { state: EffectState }).state
+  }
+
+  listReceipts({ limit, before, producer, state }: ReceiptQuery): ReceiptView[] {
+    return this.#receipts.all(before ?? null, producer ?? null, state ?? null, limit).map(toReceipt)
+  }
+
+  showReceipt(id: string): ReceiptStory | null {
+    const row = this.#receipt.get(id)
+    if (row === undefined) return null
+    const quarantine = this.#quarantineOf.get(id)
+    return {
+      receipt: toReceipt(row),
+      quarantine: quarantine === undefined ? null : toQuarantine(quarantine),
+      effects: this.#effectsOf.all(id) as unknown as ReceiptStory['effects'],
+    }
+  }
+
+  listEffects({ limit, before, recipient, state }: EffectQuery): EffectView[] {
+    const open = state === 'planned' || state === 'attempting' || state === 'unknown'
+    const list = open ? this.#openEffects : this.#effects
+    return list.all(before ?? null, recipient ?? null, state ?? null, limit).map((row) => this.#view(row))
+  }
+
+  showEffects(name: string): EffectStory[] {
+    return this.#byName.all(name).map((row) => {
+      const effect = this.#view(row)
+      const causes = (this.#causes.all(effect.id) as Row[]).map(
+        (cause): CauseView => ({
+          receipt: cause.id,
+          producer: cause.producer,
+          eventId: cause.event_id,
+          type: cause.type,
+          trigger: cause.trigger,
+          at: cause.at,
+        }),
+      )
+      return { effect, causes }
+    })
+  }
+
+  listQuarantine({ limit, before }: Page): QuarantineView[] {
+    return this.#quarantine.all(before ?? null, limit).map(toQuarantine)
+  }
+
+  showQuarantine(id: string): QuarantineView | null {
+    const row = this.#quarantineEntry.get(id)
+    return row === undefined ? null : toQuarantine(row)
+  }
+
+  readVault(ref: string): Sealed | null {
+    const row = this.#vault.get(Number(ref.replace('vault/', '')))
+    return row === undefined ? null : toSealed(row)
+  }
+
+  status(): StoreStatus {
+    const totals = this.#counts.read()
+    const total = (name: string) => totals.get(name) ?? 0
+    const { at } = this.#waiting.get() as { at: number | null }
+    const { version } = this.#schema.get() as { version: number }
+    const receipts = {
+      accepted: total('receipts.accepted'),
+      planned: total('receipts.planned'),
+      quarantined: total('receipts.quarantined'),
+    }
+    const effects = Object.fromEntries(
+      effectStates.map((state) => [state, total(`effects.${state}`)]),
+    ) as Record<EffectState, number>
+    return {
+      schema: version,
+      receipts: {
+        total: receipts.accepted + receipts.planned + receipts.quarantined,
+        duplicates: total('duplicates'),
+        byState: receipts,
+      },
+      // Every receipt that is merely accepted has its outbox record.
+      outbox: { waiting: receipts.accepted + total('alerts'), oldestAt: at },
+      quarantine: total('quarantine'),
+      effects: {
+        total: Object.values(effects).reduce((sum, count) => sum + count, 0),
+        byState: effects,
+        disputed: total('disputed'),
+        escalated: total('escalated'),
+      },
+    }
+  }
+
+  #view(row: Row): EffectView {
+    return toEffect(
+      row,
+      this.#attempts.all(row.seq).map(toAttempt),
+      this.#evidence.all(row.seq).map(toEvidence),
+    )
+  }
+}

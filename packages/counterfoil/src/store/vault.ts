@@ -1,0 +1,68 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { CounterfoilError, type Random } from '../domain/index.ts'
+import type { KeyRing } from './key-ring.ts'
+import type { Sealed } from './records.ts'
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * Seals payloads with AES-256-GCM (NIST SP 800-38D). Each is bound to the record it belongs to: a payload that
+ * is moved to another record does not open.
+ */
+export class Vault {
+  readonly #ring: KeyRing
+  readonly #random: Random
+
+  constructor(ring: KeyRing, random: Random) {
+    this.#ring = ring
+    this.#random = random
+  }
+
+  /** @param record id of the receipt or effect that the payload belongs to */
+  seal(payload: Uint8Array, record: string): Sealed {
+    const keyId = this.#ring.primary
+    // A copy: pooled random bytes must not be shared with what is sent to another thread.
+    const nonce = Uint8Array.from(this.#random.bytes(nonceBytes))
+    const cipher = createCipheriv(algorithm, this.#ring.get(keyId)!, nonce)
+    cipher.setAAD(Buffer.from(record))
+    const body = cipher.update(payload)
+    cipher.final()
+    const ciphertext = new Uint8Array(body.length + tagBytes)
+    ciphertext.set(body)
+    ciphertext.set(cipher.getAuthTag(), body.length)
+    return { keyId, nonce, ciphertext }
+  }
+
+  /** @throws CounterfoilError `vault_key_unknown`, `vault_damaged` */
+  open({ keyId, nonce, ciphertext }: Sealed, record: string): Uint8Array {
+    const key = this.#ring.get(keyId)
+    if (key === undefined) {
+      throw new CounterfoilError(
+        'vault_key_unknown',
+        `The payload of ${record} was sealed with the key '${keyId}', which is not in the key ring.`,
+        {
+          hint: 'Add the old key behind the present one.',
+        },
+      )
+    }
+    try {
+      const decipher = createDecipheriv(algorithm, key, nonce)
+      decipher.setAAD(Buffer.from(record))
+      decipher.setAuthTag(ciphertext.subarray(ciphertext.length - tagBytes))
+      const payload = decipher.update(ciphertext.subarray(0, ciphertext.length - tagBytes))
+      decipher.final()
+      return payload
+    } catch (error) {
+      throw new CounterfoilError(
+        'vault_damaged',
+        `The payload of ${record} does not open with the key '${keyId}'.`,
+        {
+          hint: 'It was altered, moved to another record, or the key of that name is another one.',
+          cause: error,
+        },
+      )
+    }
+  }
+}
