@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import type { Network } from 'counterfoil'
 import type { NetworkFault } from 'counterfoil/testing'
-import { contracts, type Shape, World } from './world.ts'
+import { contracts, disposeWorlds, type Shape, World } from './world.ts'
+
+afterEach(disposeWorlds)
 
 const minute = 60_000
 
@@ -13,7 +15,7 @@ async function once(shape: Shape, fault: NetworkFault): Promise<World> {
   const world = new World({ shape, network: first(fault) })
   await world.start()
   assert.equal((await world.deliver('481'))?.status, 202)
-  await world.run(60 * minute)
+  await world.settle(26 * 60 * minute)
   return world
 }
 
@@ -35,7 +37,6 @@ test('a recipient that acts and lets the call time out is looked up and confirme
   )
   assert.equal(world.recipient.acts.length, 1)
   assert.deepEqual(await world.violations(), [])
-  await world.dispose()
 })
 
 describe('for every contract and every way to lose an answer', () => {
@@ -57,7 +58,6 @@ describe('for every contract and every way to lose an answer', () => {
           assert.equal(effect.state, 'confirmed', 'nothing was sent, so it is safe everywhere')
         else if (shape === 'neither') assert.deepEqual([effect.state, effect.escalated], ['unknown', true])
         else assert.equal(effect.state, 'confirmed')
-        await world.dispose()
       })
     }
   }
@@ -75,9 +75,8 @@ test('treating a time-out as a failure is caught: the same scenario with that mi
   const world = new World({ shape: 'neither', network: first('lost-answer') })
   await world.start({ wrap: mistaken })
   await world.deliver('481')
-  await world.run(60 * minute)
+  await world.settle(26 * 60 * minute)
   assert.equal(world.recipient.acts.length, 2, 'the customer is charged twice')
-  await world.dispose()
 
   const queryable = new World({
     shape: 'idempotent',
@@ -85,9 +84,8 @@ test('treating a time-out as a failure is caught: the same scenario with that mi
   })
   await queryable.start({ wrap: mistaken })
   await queryable.deliver('481')
-  await queryable.run(60 * minute)
+  await queryable.settle(60 * minute)
   assert.match((await queryable.violations()).join('\n'), /the ledger says planned and \S+ acted 1 times/)
-  await queryable.dispose()
 })
 
 test('down for 30 hours after a lost answer: no repeat once the recipient may have forgotten the key (C01)', async () => {
@@ -98,8 +96,7 @@ test('down for 30 hours after a lost answer: no repeat once the recipient may ha
   await world.kill()
   world.clock.jump(30 * 60 * minute)
   await world.start()
-  await world.run(60 * minute)
+  await world.settle(26 * 60 * minute)
   const effect = await effectOf(world)
   assert.deepEqual([effect.state, effect.escalated, world.recipient.sent.length], ['unknown', true, 1])
-  await world.dispose()
 })

@@ -66,6 +66,8 @@ export interface WorldOptions {
   readonly shape: Shape
   readonly network?: SimulatedRecipientOptions['fault']
   readonly seed?: number
+  /** `sql`: the trigger writes a table of its own in the plan. `fails-once`, `fails`: it throws. Default `plain`. */
+  readonly trigger?: 'plain' | 'sql' | 'fails-once' | 'fails'
 }
 
 /**
@@ -81,8 +83,10 @@ export class World {
   #process = new SimulatedProcess()
   #app: Counterfoil | undefined
   #lives = 0
+  #failures = 0
 
   constructor(options: WorldOptions) {
+    worlds.add(this)
     this.#options = options
     const keyed = options.shape !== 'neither'
     this.recipient = new SimulatedRecipient({
@@ -130,14 +134,27 @@ export class World {
       triggers: [
         trigger('open a seat when an invoice is paid', {
           on: paid,
-          plan: ({ data }, { effect }) =>
-            effect(openSeat, { key: `invoice/${data.id}/seat`, payload: { seat: data.id, plan: data.plan } }),
+          plan: ({ data }, { tx, effect }) => {
+            const { trigger: mode = 'plain' } = this.#options
+            if (mode === 'sql') {
+              tx.run('create table if not exists seat (id text primary key, opened integer not null)')
+              tx.run(
+                'insert into seat values (?, 1) on conflict (id) do update set opened = opened + 1',
+                data.id,
+              )
+            }
+            if (mode === 'fails' || (mode === 'fails-once' && this.#failures++ === 0))
+              throw new Error('planted')
+            effect(openSeat, { key: `invoice/${data.id}/seat`, payload: { seat: data.id, plan: data.plan } })
+          },
         }),
       ],
       recipients: [seats],
       clock: this.clock,
       random: seededRandom((this.#options.seed ?? 1) * 1_000 + this.#lives++),
       network: about.wrap === undefined ? network : about.wrap(network),
+      // The hints do the work; a rarer poll is less to simulate.
+      poll: '5s',
       log: () => {},
     })
     await this.#app.start()
@@ -157,7 +174,7 @@ export class World {
   ): Promise<{ status: number; outcome: string | undefined } | null> {
     const body = JSON.stringify({
       type: 'invoice.paid',
-      timestamp: new Date(this.clock.now()).toISOString(),
+      timestamp: '2026-01-01T00:00:00Z',
       data,
     })
     const at = Math.floor(this.clock.now() / 1000)
@@ -189,11 +206,29 @@ export class World {
     }
   }
 
+  /** Lets time pass until nothing more will happen by itself, for at most `ms`. */
+  async settle(ms: number): Promise<void> {
+    await this.run(ms, async () => {
+      if (!this.#process.alive) return true
+      const { outbox, effects } = await this.app.store.status()
+      const { planned, attempting, unknown } = effects.byState
+      return outbox.waiting + planned + attempting === 0 && unknown === effects.escalated
+    })
+  }
+
+  /** How often the trigger's own statement was committed for this seat. */
+  async opened(seat: string): Promise<number> {
+    const session = await this.app.store.beginPlan({ timeoutMs: 5_000 })
+    const row = await session.get('select opened from seat where id = ?', seat)
+    await session.rollback()
+    return Number(row?.opened ?? 0)
+  }
+
   async violations(): Promise<string[]> {
     const history: History = {
       acknowledged: [...this.#acknowledged] as never,
-      sent: this.recipient.sent,
-      acts: this.recipient.acts,
+      sent: this.recipient.sent.map(named),
+      acts: this.recipient.acts.map(named),
       evidenceExists: this.#options.shape !== 'neither',
     }
     return await violations(this.app.store, history)
@@ -201,7 +236,7 @@ export class World {
 
   async dispose(): Promise<void> {
     await this.kill()
-    rmSync(this.#directory, { recursive: true })
+    rmSync(this.#directory, { recursive: true, force: true })
   }
 
   /** Real work is over: the store answered everything and its answers were acted on. */
@@ -211,4 +246,17 @@ export class World {
       quiet = this.#process.pending === 0 ? quiet + 1 : 0
     }
   }
+}
+
+/** The effect that a request or an act belongs to, as the checker wants it. */
+function named({ key, body }: { key: string | null; body: string }): { effect: string; body: string } {
+  return { effect: key ?? `invoice/${JSON.parse(body).seat}/seat`, body }
+}
+
+const worlds = new Set<World>()
+
+/** For `afterEach`: a failed test must not leave a thread behind that keeps the run alive. */
+export async function disposeWorlds(): Promise<void> {
+  for (const world of worlds) await world.dispose()
+  worlds.clear()
 }

@@ -1,27 +1,44 @@
-import { CounterfoilError } from './errors.ts'
-import type { JsonValue } from './json.ts'
-
-/** Deeper values than this are refused: they did not come through `readJson`. */
-const maxDepth = 1_000
+import { assert, CounterfoilError } from './errors.ts'
+import { type JsonValue, maxJsonDepth } from './json.ts'
+import { isPointer } from './json-pointer.ts'
+import { MemberOrders, opening } from './member-order.ts'
 
 /**
  * The canonical text of RFC 8785. Names are sorted by UTF-16 code units, numbers and strings are written as
  * ECMAScript writes them; a bigint, which the RFC does not know, is written as its digits.
  *
- * @param volatile JSON Pointers of members to leave out
- * @throws CounterfoilError `internal` on what JSON cannot hold: undefined, NaN, a lone surrogate, a cycle
+ * @param volatile JSON Pointers of members to leave out, such as Stripe's `/pending_webhooks`
+ * @throws CounterfoilError `internal` on what JSON cannot hold, and says where it is: undefined, NaN, a lone
+ *   surrogate, a Date or another class's object, a cycle or more than 1000 levels
  */
 export function canonicalize(value: JsonValue, volatile: readonly string[] = []): string {
-  return volatile.length === 0 ? write(value, 0) : writeWithout(value, volatile)
+  try {
+    return write(value, 0, volatile.length === 0 ? undefined : omissions(volatile))
+  } catch (error) {
+    if (!(error instanceof Unfit)) throw error
+    const pointer = error.path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+    throw new CounterfoilError(
+      'internal',
+      `The canonical form cannot hold ${error.what}, found at '${pointer.slice(0, 200).toWellFormed()}'.`,
+      { hint: 'JSON holds null, booleans, finite numbers, text, arrays and plain objects.' },
+    )
+  }
 }
 
-function write(value: JsonValue, depth: number): string {
+/** Names to leave out; `undefined` ends a path. */
+interface Omissions extends Map<string, Omissions | undefined> {}
+
+const orders = new MemberOrders()
+
+function write(value: JsonValue, depth: number, omitted: Omissions | undefined): string {
   switch (typeof value) {
     case 'string':
-      return writeString(value)
+      if (!value.isWellFormed()) throw new Unfit('half of a surrogate pair')
+      return JSON.stringify(value)
     case 'number':
-      if (!Number.isFinite(value)) throw refused(String(value))
-      return Object.is(value, -0) ? '0' : String(value)
+      if (!Number.isFinite(value)) throw new Unfit(String(value))
+      // Also writes -0 as 0.
+      return String(value)
     case 'boolean':
       return value ? 'true' : 'false'
     case 'bigint':
@@ -29,48 +46,115 @@ function write(value: JsonValue, depth: number): string {
     case 'object':
       break
     default:
-      throw refused(typeof value)
+      throw new Unfit(typeof value)
   }
   if (value === null) return 'null'
-  if (depth >= maxDepth) throw refused(`a value nested more than ${maxDepth} levels deep`)
-  if (Array.isArray(value)) {
+  if (depth >= maxJsonDepth) throw new Unfit(`more than ${maxJsonDepth} levels`)
+  if (omitted !== undefined) return writeWithout(value, depth, omitted)
+  return isArray(value) ? writeArray(value, depth) : writeObject(value, depth)
+}
+
+function writeArray(elements: readonly JsonValue[], depth: number): string {
+  let index = 0
+  try {
     let text = '['
-    for (let index = 0; index < value.length; index++) {
+    for (; index < elements.length; index++) {
       if (index > 0) text += ','
-      text += write(value[index] as JsonValue, depth + 1)
+      text += write(elements[index] as JsonValue, depth + 1, undefined)
     }
     return `${text}]`
+  } catch (error) {
+    throw within(error, String(index))
   }
-  const members = value as { readonly [name: string]: JsonValue }
-  let text = '{'
-  // The default order of sort() is that of UTF-16 code units, as RFC 8785 section 3.2.3 asks.
-  for (const name of Object.keys(members).sort()) {
-    if (text.length > 1) text += ','
-    text += `${writeString(name)}:${write(members[name] as JsonValue, depth + 1)}`
+}
+
+function writeObject(members: Members, depth: number): string {
+  const keys = namesOf(members)
+  if (keys.length === 0) return '{}'
+  const { names, openings } = orders.of(keys)
+  let index = 0
+  try {
+    let text = ''
+    for (; index < names.length; index++) {
+      const name = names[index]!
+      text += openings === undefined ? opening(name, index) : openings[index]!
+      text += write(members[name] as JsonValue, depth + 1, undefined)
+    }
+    return `${text}}`
+  } catch (error) {
+    throw within(error, names[index]!)
   }
-  return `${text}}`
 }
 
-function writeString(text: string): string {
-  if (!text.isWellFormed()) throw refused('half of a surrogate pair')
-  return JSON.stringify(text)
+/** Both kinds in one, for the few values that volatile members lie in. An element is left out like a member. */
+function writeWithout(value: Members | readonly JsonValue[], depth: number, omitted: Omissions): string {
+  const members = value as Members
+  const names = isArray(value) ? [...value.keys()].map(String) : namesOf(members).toSorted()
+  const written: string[] = []
+  for (const name of names) {
+    const deeper = omitted.get(name)
+    if (deeper === undefined && omitted.has(name)) continue
+    try {
+      const text = write(members[name] as JsonValue, depth + 1, deeper)
+      written.push(isArray(value) ? text : `${JSON.stringify(name)}:${text}`)
+    } catch (error) {
+      throw within(error, name)
+    }
+  }
+  return isArray(value) ? `[${written.join()}]` : `{${written.join()}}`
 }
 
-function writeWithout(value: JsonValue, volatile: readonly string[]): string {
-  let left = value
-  for (const pointer of volatile) left = without(left, pointer.split('/').slice(1))
-  return write(left, 0)
+type Members = { readonly [name: string]: JsonValue }
+
+/** Refuses a Date, a Map and the like: their state is not in their members, so different ones would look the same. */
+function namesOf(members: Members): readonly string[] {
+  const prototype: unknown = Object.getPrototypeOf(members)
+  // A plain object of another realm has that realm's Object.prototype, which has none itself.
+  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    throw new Unfit('an object of a class')
+  const names = Object.keys(members)
+  for (const name of names) if (!name.isWellFormed()) throw new Unfit('half of a surrogate pair in a name')
+  return names
 }
 
-function without(value: JsonValue, path: readonly string[]): JsonValue {
-  const [token, ...rest] = path
-  if (token === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
-  if (!Object.hasOwn(value, name)) return value
-  const { [name]: member, ...others } = value as { readonly [name: string]: JsonValue }
-  return rest.length === 0 ? others : { ...others, [name]: without(member as JsonValue, rest) }
+function omissions(pointers: readonly string[]): Omissions {
+  const root: Omissions = new Map()
+  for (const pointer of pointers) {
+    assert(pointer !== '' && isPointer(pointer), `'${pointer}' is no JSON Pointer to a member`)
+    const names = pointer
+      .slice(1)
+      .split('/')
+      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const last = names.pop()!
+    let at: Omissions | undefined = root
+    for (const name of names) {
+      const deeper: Omissions | undefined = at.get(name) ?? (at.has(name) ? undefined : new Map())
+      if (deeper !== undefined) at.set(name, deeper)
+      at = deeper
+      // All of it is left out already.
+      if (at === undefined) break
+    }
+    at?.set(last, undefined)
+  }
+  return root
 }
 
-function refused(what: string): CounterfoilError {
-  return new CounterfoilError('internal', `The canonical form cannot hold ${what}.`)
+/** `Array.isArray` does not narrow readonly arrays. */
+function isArray(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
+class Unfit extends Error {
+  readonly path: string[] = []
+  readonly what: string
+
+  constructor(what: string) {
+    super(what)
+    this.what = what
+  }
+}
+
+function within(error: unknown, name: string): unknown {
+  if (error instanceof Unfit) error.path.unshift(name)
+  return error
 }

@@ -29,6 +29,8 @@ export const errorCodes = {
   effect_unknown: 'The trigger plans an effect that the configuration does not know.',
   trigger_timeout: 'The trigger did not finish planning within its time limit.',
   transaction_closed: 'The transaction of this trigger is over.',
+  statement_failed: 'A statement of a trigger failed.',
+  statement_refused: 'A trigger may not run this statement.',
   // recipients
   address_refused: 'The recipient resolves to a private or loopback address that is not allowed.',
   idempotency_key_unfit: 'The recipient key format is too short to keep effects apart.',

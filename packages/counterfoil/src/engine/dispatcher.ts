@@ -112,7 +112,7 @@ export class Dispatcher {
 
   #scheduleRenewal(): void {
     const { leaseMs, worker } = this.#settings
-    this.#cancelRenewal = this.#ports.clock.after(leaseMs / 3, () => {
+    this.#cancelRenewal = this.#ports.clock.after(Math.floor(leaseMs / 3), () => {
       const effects = [...this.#inFlight.keys()]
       const renewal = { worker, effects, now: this.#ports.clock.now(), leaseMs }
       const renewed = effects.length === 0 ? Promise.resolve() : this.#ports.store.renew(renewal)

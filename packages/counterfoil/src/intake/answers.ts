@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes } from '../domain/index.ts'
 import type { Accepted } from '../store/index.ts'
 
-/** What a sender sees (design.md section 5). Never 410: it tells many senders to switch the endpoint off. */
+/** What a sender did wrong, and what he sees (design.md section 5). Never 410: it tells many senders to switch the endpoint off. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
   producer_unknown: 404,
   method_not_allowed: 405,
@@ -19,25 +19,32 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   overloaded: 429,
 }
 
-/** Seconds after which a sender may try again when the fault is ours. */
+/** Seconds after which a sender may try again. */
 const retryAfter = '2'
 
-/** RFC 9457. What is not the sender's fault is 503: some producers drop an event for ever on a 4xx. */
-export function problem(code: ErrorCode, detail: string): Response {
-  const status = statusOf[code] ?? 503
+/** Nothing was stored, and why. */
+export function refusal(code: ErrorCode, detail: string): Response {
+  return problem(statusOf[code] ?? 503, code, detail)
+}
+
+/** Our own failure, whatever its code means elsewhere: some producers drop an event for ever on a 4xx. */
+export function unavailable(code: ErrorCode): Response {
+  return problem(503, code, 'Nothing was acknowledged; send it again.')
+}
+
+/** RFC 9457. */
+function problem(status: number, code: ErrorCode, detail: string): Response {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (status === 503 || status === 429) headers['retry-after'] = retryAfter
   if (status === 405) headers.allow = 'POST'
-  return new Response(
-    JSON.stringify({ type: 'about:blank', title: errorCodes[code], status, code, detail }),
-    { status, headers },
-  )
+  const body = { type: 'about:blank', title: errorCodes[code], status, code, detail }
+  return new Response(JSON.stringify(body), { status, headers })
 }
 
 const jsonHeaders = { 'content-type': 'application/json' }
 
 /** Only after the commit. */
-export function answer(accepted: Accepted): Response {
+export function acknowledgement(accepted: Accepted): Response {
   return new Response(JSON.stringify(bodyOf(accepted)), {
     status: accepted.outcome === 'duplicate' ? 200 : 202,
     headers: jsonHeaders,
@@ -56,6 +63,12 @@ function bodyOf(accepted: Accepted): Readonly<Record<string, unknown>> {
     case 'quarantined':
       return { receipt, outcome, quarantine: accepted.quarantine, reason: accepted.reason }
     case 'conflict':
-      return { receipt, outcome, quarantine: accepted.quarantine, first: accepted.first }
+      return {
+        receipt,
+        outcome,
+        quarantine: accepted.quarantine,
+        reason: 'identity-conflict',
+        first: accepted.first,
+      }
   }
 }

@@ -1,7 +1,14 @@
-import { fitSchema, type JsonValue, type ReceivedEvent, type SchemaFault } from '../domain/index.ts'
+import {
+  type Clock,
+  checkIdentityPart,
+  type JsonValue,
+  type ReceivedEvent,
+  type SchemaFault,
+} from '../domain/index.ts'
 import type { QuarantineReason, ReceiptRecord, ReceiptView } from '../store/index.ts'
 import { readPayload } from './payload.ts'
-import type { EventType, EventTypes, Producer } from './producer.ts'
+import type { EventTypes, Producer } from './producer.ts'
+import { fitData } from './schema.ts'
 
 /** Why an authentic event cannot start work. */
 export interface Unfit {
@@ -11,71 +18,75 @@ export interface Unfit {
 }
 
 export type Opened = { readonly kind: 'event'; readonly event: ReceivedEvent } | Unfit
+export type Fit = { readonly kind: 'fits'; readonly data: unknown } | Unfit
 
-/** Finds who subscribed to this type and version, and fits the data to their schema. */
+/** What a receipt says of the type of an event that names none, or one that no receipt can hold. */
+export const noType = '-'
+/** Supported names that a quarantine entry lists. */
+const maxListed = 50
+
+/**
+ * Finds who subscribed to this type and version, and fits the data to their schema.
+ *
+ * @param type as the receipt has it
+ */
 export async function fitEvent(
   types: EventTypes,
   producer: Producer,
-  type: string | null,
-  version: string | null,
+  { type, version }: { readonly type: string; readonly version: string | null },
   payload: JsonValue,
-): Promise<{ readonly kind: 'fits'; readonly data: unknown } | Unfit> {
+  clock?: Clock,
+): Promise<Fit> {
   const known = types.get(producer.name)
-  const ofType = type === null ? undefined : known?.get(type)
+  const ofType = known?.get(type)
   if (ofType === undefined) {
     return unfit('unsupported-type', {
-      type: type ?? null,
-      supported: [...(known?.keys() ?? [])].slice(0, 50),
+      type: type === noType ? null : type,
+      version,
+      supported: [...(known?.keys() ?? [])].slice(0, maxListed),
     })
   }
-  const subscribed = ofType.filter((one) => one.version === undefined || one.version === version)
-  if (subscribed.length === 0) {
-    return unfit('unsupported-type', { type, version, supportedVersions: ofType.map((one) => one.version) })
+  // Two that can meet the same event share their schema: `eventTypes` sees to it.
+  const subscribed = ofType.find((one) => one.version === undefined || one.version === version)
+  if (subscribed === undefined) {
+    const supportedVersions = ofType.map((one) => one.version).slice(0, maxListed)
+    return unfit('unsupported-type', { type, version, supportedVersions })
   }
-  return await fitAll(subscribed, producer.kind.data(payload))
+  const data = producer.kind.data(payload)
+  if (subscribed.schema === undefined) return { kind: 'fits', data }
+  const fitted = await fitData(subscribed.schema, data, clock)
+  if (fitted.ok) return { kind: 'fits', data: fitted.value }
+  return unfit('schema-failure', { faults: fitted.faults satisfies readonly SchemaFault[] })
 }
 
-/** Every subscriber's schema must fit; the trigger gets the value of the last one, which is the only one as a rule. */
-async function fitAll(
-  subscribed: readonly EventType[],
-  data: JsonValue,
-): Promise<{ readonly kind: 'fits'; readonly data: unknown } | Unfit> {
-  let fittedData: unknown = data
-  for (const { schema } of subscribed) {
-    if (schema === undefined) continue
-    try {
-      const fitted = await fitSchema(schema, data)
-      if (!fitted.ok)
-        return unfit('schema-failure', { faults: fitted.faults satisfies readonly SchemaFault[] })
-      fittedData = fitted.value
-    } catch (error) {
-      // A schema that throws fails for this payload each time: answering 503 would make its sender try for ever.
-      const message = (error instanceof Error ? error.name : 'error').slice(0, 200)
-      return unfit('schema-failure', {
-        faults: [{ path: '', message: `the schema itself threw: ${message}` }],
-      })
-    }
-  }
-  return { kind: 'fits', data: fittedData }
-}
-
-/** Opens a stored payload again, with the schemas of today: after a crash, or when memory was full. */
+/**
+ * Opens a stored payload again, with the schemas of today: after a crash, or when memory was full. Identity and
+ * type come from the receipt, so what a header said is not asked for again.
+ *
+ * @param clock for the time limit of an asynchronous schema; without it there is none
+ */
 export async function readEvent(
   producers: ReadonlyMap<string, Producer>,
   types: EventTypes,
   receipt: ReceiptView,
-  body: Uint8Array,
+  payload: Uint8Array,
+  clock?: Clock,
 ): Promise<Opened> {
   const producer = producers.get(receipt.producer)
-  if (producer === undefined)
+  if (producer === undefined) {
     return unfit('unsupported-type', {
       type: receipt.type,
+      version: receipt.schemaVersion,
       producer: `${receipt.producer} is not configured`,
     })
-  const reading = readPayload(producer, receipt.contentType, body)
-  if (reading.kind !== 'read')
-    return unfit('not-representable', { why: reading.kind === 'syntax' ? reading.message : reading.why })
-  const fit = await fitEvent(types, producer, receipt.type, receipt.schemaVersion, reading.value)
+  }
+  const reading = readPayload(producer, receipt.contentType, payload)
+  if (reading.kind === 'syntax') return unfit('not-representable', { why: reading.message, path: '' })
+  if (reading.kind === 'notRepresentable') {
+    return unfit('not-representable', { why: reading.why, path: reading.path })
+  }
+  const asked = { type: receipt.type, version: receipt.schemaVersion }
+  const fit = await fitEvent(types, producer, asked, reading.value, clock)
   return fit.kind === 'fits' ? { kind: 'event', event: toEvent(receipt, fit.data) } : fit
 }
 
@@ -93,6 +104,11 @@ export function toEvent(receipt: ReceiptRecord, data: unknown): ReceivedEvent {
     fingerprint: receipt.fingerprint,
     data,
   }
+}
+
+/** A type or version that no column should hold (too long, control characters) is nobody's: null. */
+export function nameable(text: string | null): string | null {
+  return text !== null && checkIdentityPart(text) === undefined ? text : null
 }
 
 function unfit(reason: QuarantineReason, detail: Readonly<Record<string, unknown>>): Unfit {

@@ -1,4 +1,4 @@
-export { readEvent } from './event.ts'
+export { type Opened, readEvent } from './event.ts'
 export {
   type Delivery,
   type EventFacts,
@@ -9,5 +9,6 @@ export {
   type ProducerKind,
   type ProducerOptions,
   producer,
+  type Verification,
 } from './producer.ts'
 export { createReceive, type HandOff, type Intake, type IntakePorts } from './receive.ts'

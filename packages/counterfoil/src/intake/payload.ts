@@ -44,7 +44,7 @@ function formMember(body: Uint8Array, name: string): Uint8Array | string {
   for (let begin = 0; begin <= bytes.length; ) {
     const next = bytes.indexOf('&', begin)
     const end = next === -1 ? bytes.length : next
-    if (bytes.latin1Slice(begin, Math.min(begin + name.length, end)) === name) {
+    if (bytes.toString('latin1', begin, Math.min(begin + name.length, end)) === name) {
       if (found !== undefined) return 'the form has two payload members'
       found = bytes.subarray(begin + name.length, end)
     }

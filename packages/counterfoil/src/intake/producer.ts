@@ -35,7 +35,7 @@ export interface EventFacts {
 /** A kind of producer: one declarative file each in `producers/`. */
 export interface ProducerKind {
   readonly kind: string
-  /** Media types without parameters. The first is what the documentation says. */
+  /** Media types without parameters; the empty text where a delivery may come without one. */
   readonly contentTypes: readonly string[]
   /** `unsigned`: id or type come from headers that the signature does not cover (design.md section 3). */
   readonly provenance: 'signed' | 'unsigned'
@@ -95,18 +95,26 @@ export interface EventType<Data = unknown> {
  * @throws CounterfoilError `config_invalid`
  */
 export function producer(name: string, kind: ProducerKind, options: ProducerOptions = {}): Producer {
-  const fault = checkIdentityPart(name) ?? (/^[A-Za-z0-9._~/-]+$/.test(name) ? undefined : 'is no plain path')
-  if (fault !== undefined) {
-    throw new CounterfoilError('config_invalid', `The producer name '${name}' ${fault}.`, {
-      hint: 'It becomes the route POST /in/NAME: use letters, digits and . _ ~ - /',
-    })
+  const maxBytes = options.maxBytes ?? kind.maxBytes
+  const maxReadMs = milliseconds(options.maxReadTime ?? '10s')
+  if (!isRoute(name)) {
+    throw invalid(
+      `'${name}' is no producer name.`,
+      'It becomes the route POST /in/NAME: words of letters, digits and . _ ~ - with / between them.',
+    )
+  }
+  if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
+    throw invalid(`Producer '${name}': maxBytes is ${maxBytes}.`, 'Give a positive whole number of bytes.')
+  }
+  if (maxReadMs === 0) {
+    throw invalid(`Producer '${name}': maxReadTime is 0.`, "Give a time such as '10s'.")
   }
   const self: Producer = {
     name,
     kind,
     owner: options.owner,
-    maxBytes: options.maxBytes ?? kind.maxBytes,
-    maxReadMs: milliseconds(options.maxReadTime ?? '10s'),
+    maxBytes,
+    maxReadMs,
     numbers: options.numbers ?? 'double',
     event: (type, about = {}) => ({
       producer: self,
@@ -118,17 +126,42 @@ export function producer(name: string, kind: ProducerKind, options: ProducerOpti
   return self
 }
 
+/** What a URL's path holds unescaped and unchanged: no empty segment, and none of the two that move upwards. */
+function isRoute(name: string): boolean {
+  if (checkIdentityPart(name) !== undefined) return false
+  return name.split('/').every((segment) => /^[A-Za-z0-9._~-]+$/.test(segment) && !/^\.{1,2}$/.test(segment))
+}
+
 /** Subscribed types, by producer and type. */
 export type EventTypes = ReadonlyMap<string, ReadonlyMap<string, readonly EventType[]>>
 
+/**
+ * An event is fitted once, and all its triggers get the same data; so one type, in one version, has one schema.
+ *
+ * @throws CounterfoilError `config_invalid` when two that can meet the same event differ
+ */
 export function eventTypes(subscribed: readonly EventType[]): EventTypes {
   const types = new Map<string, Map<string, EventType[]>>()
   for (const type of subscribed) {
     const ofProducer = types.get(type.producer.name) ?? new Map<string, EventType[]>()
     types.set(type.producer.name, ofProducer)
-    const same = ofProducer.get(type.type) ?? []
-    ofProducer.set(type.type, same)
-    if (!same.some((known) => known.version === type.version && known.schema === type.schema)) same.push(type)
+    const known = ofProducer.get(type.type) ?? []
+    ofProducer.set(type.type, known)
+    if (known.some((other) => mayMeet(type, other) && other.schema !== type.schema)) {
+      throw invalid(
+        `Two triggers read '${type.type}' of producer '${type.producer.name}' through different schemas.`,
+        'Call event() once and give its value to both: they get the same data.',
+      )
+    }
+    if (!known.some((other) => other.version === type.version)) known.push(type)
   }
   return types
+}
+
+function mayMeet(one: EventType, other: EventType): boolean {
+  return one.version === other.version || one.version === undefined || other.version === undefined
+}
+
+function invalid(message: string, hint: string): CounterfoilError {
+  return new CounterfoilError('config_invalid', message, { hint })
 }

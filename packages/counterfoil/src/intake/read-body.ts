@@ -16,10 +16,9 @@ const empty = new Uint8Array(0)
 const firstRoom = 16_384
 
 /**
- * Reads a body within its limits. Never holds more than the limit and one chunk, however small the chunks are:
- * a stated length over the limit is refused before the first byte, an unstated one when it is passed, and the
- * rest is not pulled. A compressed body is refused: the signature covers the bytes as they were sent, and what
- * they unpack to has no limit.
+ * Reads a body within its limits. Never reads further than one chunk past the limit: a stated length over it is
+ * refused before the first byte, an unstated one when it is passed, and the rest is not pulled. A compressed
+ * body is refused: the signature covers the bytes as they were sent, and what they unpack to has no limit.
  *
  * @throws CounterfoilError `internal` when somebody else has read the body before
  */
@@ -32,14 +31,15 @@ export async function readBody(request: Request, limits: BodyLimits, clock: Cloc
   const stated = statedLength(request.headers.get('content-length'))
   // The body is left alone: taking hold of it would cost more than refusing it.
   if (stated !== null && stated > maxBytes) return tooLarge(maxBytes)
-  if (request.bodyUsed || request.body?.locked) {
+  const stream = request.body
+  if (request.bodyUsed || stream?.locked) {
     throw new CounterfoilError('internal', 'The body was read before the delivery came here.', {
       hint: 'Hand over the Request as it came, before any body parser: the signature covers its raw bytes.',
     })
   }
-  if (request.body === null) return { kind: 'read', body: empty }
+  if (stream === null) return { kind: 'read', body: empty }
 
-  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
+  const reader: ReadableStreamDefaultReader<Uint8Array> = stream.getReader()
   let late = false
   const cancelTimer = clock.after(maxReadMs, () => {
     late = true
@@ -62,7 +62,7 @@ async function readChunks(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   maxBytes: number,
 ): Promise<Uint8Array | null> {
-  let read = empty
+  let read: Uint8Array = empty
   let length = 0
   for (;;) {
     const { done, value } = await reader.read()
@@ -78,18 +78,20 @@ async function readChunks(
       read = value
     } else {
       // Copied at once: a million tiny chunks cost their bytes and not a million objects.
-      read = withRoom(read, length, end)
+      read = withRoom(read, length, end, maxBytes)
       read.set(value, length)
     }
     length = end
   }
 }
 
-function withRoom(bytes: Uint8Array, length: number, wanted: number): Uint8Array<ArrayBuffer> {
+/** @param wanted at most `maxBytes` */
+function withRoom(bytes: Uint8Array, length: number, wanted: number, maxBytes: number): Uint8Array {
   // What a chunk came in belongs to its sender, so the first copy always moves.
-  if (bytes.byteLength >= wanted && bytes.byteLength > length) return bytes as Uint8Array<ArrayBuffer>
-  const larger = new Uint8Array(Math.max(firstRoom, bytes.byteLength * 2, wanted))
-  larger.set(length === bytes.byteLength ? bytes : bytes.subarray(0, length))
+  if (bytes.byteLength >= wanted && bytes.byteLength > length) return bytes
+  const doubled = Math.min(maxBytes, Math.max(firstRoom, bytes.byteLength * 2))
+  const larger = new Uint8Array(Math.max(wanted, doubled))
+  larger.set(bytes.subarray(0, length))
   return larger
 }
 

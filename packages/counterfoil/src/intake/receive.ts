@@ -1,27 +1,22 @@
 import {
   type Clock,
-  checkIdentityPart,
   codeOf,
-  deliveryDigest,
   type ErrorCode,
-  fingerprintBytes,
-  fingerprintJson,
-  type JsonReading,
   type Log,
   type QuarantineId,
   type Random,
-  type ReceiptId,
   type ReceivedEvent,
   timeOrderedId,
   type WorkerId,
 } from '../domain/index.ts'
 import type { Acceptance, Accepted, ReceiptRecord, Store, Vault } from '../store/index.ts'
-import { answer, problem } from './answers.ts'
-import { fitEvent, toEvent, type Unfit } from './event.ts'
-import { mediaType, readPayload } from './payload.ts'
-import type { Delivery, EventFacts, EventTypes, Producer } from './producer.ts'
+import { acknowledgement, refusal, unavailable } from './answers.ts'
+import { boundedLog } from './bounded-log.ts'
+import { type Fit, fitEvent, toEvent } from './event.ts'
+import { acceptedType, readPayload } from './payload.ts'
+import type { Delivery, EventTypes, Producer } from './producer.ts'
 import { readBody } from './read-body.ts'
-import { refusalLog } from './refusal-log.ts'
+import { toReceipt } from './receipt.ts'
 
 /** How the engine takes over what was just accepted, in memory. An optimisation: the outbox record is durable. */
 export interface HandOff {
@@ -40,9 +35,10 @@ export interface IntakePorts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** Counts by `producer outcome` or `producer code`. */
+  /** Counts by `producer outcome` or `producer code`; `-` stands for a producer that is not configured. */
   readonly counters: Map<string, number>
   readonly handOff: HandOff | null
+  /** Deliveries in work at once; more get 429. */
   readonly inFlightLimit: number
   /** Who looks after a quarantine entry of this producer. */
   readonly ownerOf: (producer: string) => string
@@ -59,53 +55,64 @@ interface Refusal {
   readonly why: string
 }
 
-const refuse = (code: ErrorCode, why: string): Refusal => ({ kind: 'refused', code, why })
-
 /**
  * A delivery, from the first byte to the answer: limits, verification of the raw bytes, then parsing, then one
  * transaction, and only then an acknowledgement (design.md section 3, Intake).
  */
 export function createReceive(ports: IntakePorts): Intake {
-  const { counters } = ports
-  const logRefusal = refusalLog(ports.log, ports.clock)
+  const { counters, clock } = ports
+  // Apart, so that a flood of bad deliveries does not hide that the store is down.
+  const logRefusal = boundedLog(ports.log, clock)
+  const logFailure = boundedLog(ports.log, clock)
   let inFlight = 0
 
-  const count = (producer: string, what: string) =>
-    counters.set(`${producer} ${what}`, (counters.get(`${producer} ${what}`) ?? 0) + 1)
+  function count(producer: string, what: string): void {
+    const key = `${producer} ${what}`
+    counters.set(key, (counters.get(key) ?? 0) + 1)
+  }
 
   function refused(producer: string, { code, why }: Refusal): Response {
     count(producer, code)
-    logRefusal(producer, code, why)
-    return problem(code, why)
+    logRefusal('warn', 'a delivery was refused; nothing of it was stored', { producer, code, why })
+    return refusal(code, why)
+  }
+
+  function acknowledged(producer: string, accepted: Accepted): Response {
+    count(producer, accepted.outcome)
+    if (accepted.outcome === 'accepted' && accepted.sameContentAs !== null) {
+      const { receipt, sameContentAs } = accepted
+      logRefusal('warn', 'the same content came under another id', { producer, receipt, sameContentAs })
+    }
+    return acknowledgement(accepted)
+  }
+
+  function failed(producer: string, error: unknown): Response {
+    const code = codeOf(error) ?? 'internal'
+    count(producer, code)
+    const fields = { producer, code, ...describe(error) }
+    logFailure('error', 'a delivery could not be stored; its sender was told to send again', fields)
+    return unavailable(code)
   }
 
   async function receive(request: Request): Promise<Response> {
     const producer = ports.producers.get(producerName(request.url))
     // The name is the sender's choice: it is neither counted nor logged.
-    if (producer === undefined)
+    if (producer === undefined) {
       return refused('-', refuse('producer_unknown', 'no producer is configured at this path'))
-    if (request.method !== 'POST')
-      return refused(producer.name, refuse('method_not_allowed', 'deliveries are sent with POST'))
-    if (inFlight >= ports.inFlightLimit)
-      return refused(producer.name, refuse('overloaded', 'too many deliveries are in work'))
+    }
+    const { name } = producer
+    if (request.method !== 'POST') {
+      return refused(name, refuse('method_not_allowed', 'deliveries are sent with POST'))
+    }
+    if (inFlight >= ports.inFlightLimit) {
+      return refused(name, refuse('overloaded', 'too many deliveries are in work'))
+    }
     inFlight++
     try {
       const accepted = await take(ports, producer, request)
-      if ('kind' in accepted) return refused(producer.name, accepted)
-      count(producer.name, accepted.outcome)
-      return answer(accepted)
+      return 'kind' in accepted ? refused(name, accepted) : acknowledged(name, accepted)
     } catch (error) {
-      const code = codeOf(error) ?? 'internal'
-      ports.log('error', 'a delivery could not be stored; its sender was told to send again', {
-        producer: producer.name,
-        code,
-      })
-      count(producer.name, code)
-      // An overloaded store is our fault, whatever its code says to the engine.
-      return problem(
-        code === 'overloaded' ? 'store_unavailable' : code,
-        'nothing was acknowledged; send it again',
-      )
+      return failed(name, error)
     } finally {
       inFlight--
     }
@@ -116,51 +123,48 @@ export function createReceive(ports: IntakePorts): Intake {
 
 async function take(ports: IntakePorts, producer: Producer, request: Request): Promise<Accepted | Refusal> {
   const { headers } = request
-  const contentType = mediaType(headers.get('content-type'))
-  if (!producer.kind.contentTypes.includes(contentType)) {
-    return refuse(
-      'content_type_unsupported',
-      `this producer sends ${producer.kind.contentTypes.join(' or ')}`,
-    )
+  const { kind } = producer
+  const mediaType = acceptedType(kind.contentTypes, headers.get('content-type'))
+  if (mediaType === null) {
+    return refuse('content_type_unsupported', `this producer sends ${kind.contentTypes.join(' or ')}`)
   }
-  const read = await readBody(request, producer.maxBytes, producer.maxReadMs, ports.clock)
+  const read = await readBody(request, producer, ports.clock)
   if (read.kind === 'refused') return read
   const { body } = read
   const delivery: Delivery = { header: (name) => headers.get(name), body }
-  const now = ports.clock.now()
-  const verification = producer.kind.verify(delivery, now)
+  const receivedAt = ports.clock.now()
+  const verification = kind.verify(delivery, receivedAt)
   if (verification.kind === 'refused') return verification
 
-  const reading = readPayload(producer, contentType, body)
-  if (reading.kind === 'syntax')
+  const reading = readPayload(producer, mediaType, body)
+  if (reading.kind === 'syntax') {
     return refuse('syntax_invalid', `${reading.message}, at character ${reading.offset}`)
-  const facts = producer.kind.facts(reading.kind === 'read' ? reading.value : undefined, delivery)
-  const receipt = toReceipt(ports, producer, contentType, body, reading, facts, now)
-  if ('kind' in receipt) return receipt
-  const fit: { kind: 'fits'; data: unknown } | Unfit =
+  }
+  const facts = kind.facts(reading.kind === 'read' ? reading.value : undefined, delivery)
+  const receipt = toReceipt({ producer, mediaType, body, reading, facts, receivedAt }, ports.random)
+  if (typeof receipt === 'string') return refuse('identity_invalid', receipt)
+  const asked = { type: receipt.type, version: receipt.schemaVersion }
+  const fit: Fit =
     reading.kind === 'read'
-      ? await fitEvent(ports.types, producer, facts.type, facts.version, reading.value)
+      ? await fitEvent(ports.types, producer, asked, reading.value, ports.clock)
       : { kind: 'quarantine', reason: 'not-representable', detail: { why: reading.why, path: reading.path } }
-  return fit.kind === 'fits'
-    ? await acceptForPlan(ports, receipt, body, fit.data)
-    : await acceptForQuarantine(ports, receipt, body, fit)
+  return await accept(ports, receipt, body, fit)
 }
 
-async function acceptForPlan(
+/** Design decision 1: one transaction. Whoever plans it is told after the commit, and told nothing if there was none. */
+async function accept(
   ports: IntakePorts,
   receipt: ReceiptRecord,
   body: Uint8Array,
-  data: unknown,
+  fit: Fit,
 ): Promise<Accepted> {
-  const lease = ports.handOff?.reserve() ?? null
+  const lease = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
   let delivered = false
   try {
-    const accepted = await ports.store.accept(
-      acceptance(ports, receipt, body, { kind: 'plan', handOff: lease }),
-    )
-    if (accepted.outcome === 'accepted' && lease !== null) {
-      ports.handOff?.deliver({ outbox: accepted.outbox, event: toEvent(receipt, data) })
+    const accepted = await ports.store.accept(acceptance(ports, receipt, body, fit, lease))
+    if (lease !== null && fit.kind === 'fits' && accepted.outcome === 'accepted') {
       delivered = true
+      ports.handOff?.deliver({ outbox: accepted.outbox, event: toEvent(receipt, fit.data) })
     }
     return accepted
   } finally {
@@ -168,77 +172,39 @@ async function acceptForPlan(
   }
 }
 
-async function acceptForQuarantine(
-  ports: IntakePorts,
-  receipt: ReceiptRecord,
-  body: Uint8Array,
-  { reason, detail }: Unfit,
-): Promise<Accepted> {
-  const quarantine = { ...newEntry(ports, receipt), reason, detail }
-  return await ports.store.accept(acceptance(ports, receipt, body, { kind: 'quarantine', quarantine }))
-}
-
 function acceptance(
   ports: IntakePorts,
   receipt: ReceiptRecord,
   body: Uint8Array,
-  next: Acceptance['next'],
+  fit: Fit,
+  lease: ReturnType<HandOff['reserve']>,
 ): Acceptance {
-  return { receipt, payload: ports.vault.seal(body, receipt.id), next, onConflict: newEntry(ports, receipt) }
+  const owner = ports.ownerOf(receipt.producer)
+  const entry = () => ({
+    id: timeOrderedId<QuarantineId>('qua', receipt.receivedAt, ports.random.bytes(10)),
+    owner,
+  })
+  return {
+    receipt,
+    payload: ports.vault.seal(body, receipt.id),
+    next:
+      fit.kind === 'fits'
+        ? { kind: 'plan', handOff: lease }
+        : { kind: 'quarantine', quarantine: { ...entry(), reason: fit.reason, detail: fit.detail } },
+    onConflict: entry(),
+  }
 }
 
-function newEntry(
-  ports: IntakePorts,
-  { producer, receivedAt }: ReceiptRecord,
-): { id: QuarantineId; owner: string } {
-  return {
-    id: timeOrderedId<QuarantineId>('qua', receivedAt, ports.random.bytes(10)),
-    owner: ports.ownerOf(producer),
-  }
+function refuse(code: ErrorCode, why: string): Refusal {
+  return { kind: 'refused', code, why }
 }
 
-function toReceipt(
-  ports: IntakePorts,
-  producer: Producer,
-  contentType: string,
-  body: Uint8Array,
-  reading: Exclude<JsonReading, { kind: 'syntax' }>,
-  facts: EventFacts,
-  receivedAt: number,
-): ReceiptRecord | Refusal {
-  const rawFingerprint = fingerprintBytes(body)
-  // A payload that cannot be read tells no id of its own; its bytes are then what makes it the same event.
-  const eventId = facts.id ?? (reading.kind === 'notRepresentable' ? `content:${rawFingerprint}` : null)
-  if (eventId === null) return refuse('identity_invalid', 'the delivery carries no id')
-  for (const [what, part] of [
-    ['id', eventId],
-    ['source', facts.source],
-    ['type', facts.type ?? '-'],
-  ] as const) {
-    const fault = checkIdentityPart(part)
-    if (fault !== undefined) return refuse('identity_invalid', `the ${what} of the event ${fault}`)
-  }
-  return {
-    id: timeOrderedId<ReceiptId>('rcp', receivedAt, ports.random.bytes(10)),
-    delivery: deliveryDigest({ namespace: producer.name, source: facts.source, id: eventId }),
-    producer: producer.name,
-    namespace: producer.name,
-    source: facts.source,
-    eventId,
-    type: facts.type ?? '-',
-    schemaVersion: facts.version === null ? null : facts.version.slice(0, 200),
-    fingerprint:
-      reading.kind === 'read'
-        ? fingerprintJson(reading.value, { volatile: producer.kind.volatile })
-        : rawFingerprint,
-    rawFingerprint,
-    contentType,
-    bytes: body.byteLength,
-    provenance: producer.kind.provenance,
-    origin: 'live',
-    eventAt: facts.at,
-    receivedAt,
-  }
+/** Our own errors say no secret and no payload. Of any other only name and place are told: its text may hold either. */
+function describe(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return { error: typeof error }
+  if (codeOf(error) !== undefined) return { error: error.message.slice(0, 300) }
+  const place = error.stack?.split('\n').find((line) => line.startsWith('    at '))
+  return { error: error.name.slice(0, 50), place: place?.trim().slice(0, 200) }
 }
 
 /** The path behind `/in/`, without query. Names hold no characters that a URL would escape. */

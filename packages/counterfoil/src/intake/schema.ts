@@ -87,7 +87,7 @@ function withoutValue(message: string, value: unknown): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll(/[.+\-]/g, '\\$&')
+  return text.replaceAll(/[.+-]/g, '\\$&')
 }
 
 /** Names are the sender's choice: control characters are taken out, as some stores and terminals choke on them. */

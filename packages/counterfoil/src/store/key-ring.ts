@@ -1,5 +1,5 @@
-import { createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { CounterfoilError, type Log } from '../domain/index.ts'
 
@@ -49,17 +49,7 @@ export function loadKeyRing({ env, file, devFile, log }: KeyRingSources): KeyRin
       hint: 'Set COUNTERFOIL_VAULT_KEYS=NAME:KEY, with a key made by: openssl rand -base64 32',
     })
   }
-  if (!existsSync(devFile)) {
-    const line = `dev-${hash('sha256', randomBytes(16)).slice(0, 8)}:${randomBytes(32).toString('base64')}\n`
-    try {
-      writeFileSync(devFile, line, { mode: 0o600, flag: 'wx' })
-      chmodSync(devFile, 0o600)
-    } catch (error) {
-      // Another process that started at the same moment has made it.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw invalid(`${devFile} cannot be written`, error)
-    }
-  }
+  if (!existsSync(devFile)) makeDevelopmentKey(devFile)
   log(
     'warn',
     'DEVELOPMENT VAULT KEY: payloads are sealed with a key that lies beside them. Set COUNTERFOIL_VAULT_KEYS before real data comes in.',
@@ -68,13 +58,33 @@ export function loadKeyRing({ env, file, devFile, log }: KeyRingSources): KeyRin
   return fromFile(devFile)
 }
 
+/** Appears whole or not at all, and once: of two processes that start together both use the same key. */
+function makeDevelopmentKey(file: string): void {
+  const name = randomBytes(4).toString('hex')
+  const line = `dev-${name}:${randomBytes(32).toString('base64')}\n`
+  const draft = `${file}.${name}`
+  try {
+    writeFileSync(draft, line, { mode: 0o600, flag: 'wx', flush: true })
+    // A link is refused where the name is taken; renaming would take it from the other process.
+    linkSync(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw invalid(`${file} cannot be written`, error)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
 function fromFile(file: string): KeyRing {
   let text: string
   try {
-    if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) {
-      throw new CounterfoilError('key_ring_invalid', `The vault key file ${file} may be read by others.`, {
-        hint: `chmod 600 ${file}`,
-      })
+    if (process.platform !== 'win32' && (statSync(file).mode & 0o007) !== 0) {
+      throw new CounterfoilError(
+        'key_ring_invalid',
+        `The vault key file ${file} is open to every user of this machine.`,
+        {
+          hint: `chmod 600 ${file}`,
+        },
+      )
     }
     text = readFileSync(file, 'utf8')
   } catch (error) {
@@ -94,12 +104,13 @@ function parse(lines: readonly string[], where: string): Map<string, KeyObject> 
   const keys = new Map<string, KeyObject>()
   for (const [index, line] of lines.map((text) => text.trim()).entries()) {
     if (line === '') continue
-    const [, id, base64] = /^([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]{43}=)$/.exec(line) ?? []
-    if (id === undefined || base64 === undefined) {
+    const [, id, base64 = ''] = /^([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]{43}=)$/.exec(line) ?? []
+    const key = Buffer.from(base64, 'base64')
+    if (id === undefined || key.toString('base64') !== base64) {
       throw invalid(`Entry ${index + 1} of ${where} is not NAME:KEY with a key of 32 bytes in base64`)
     }
     if (keys.has(id)) throw invalid(`${where} names the key '${id}' twice`)
-    keys.set(id, createSecretKey(Buffer.from(base64, 'base64')))
+    keys.set(id, createSecretKey(key))
   }
   return keys
 }

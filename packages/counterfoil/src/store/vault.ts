@@ -1,15 +1,19 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import { CounterfoilError, type Random } from '../domain/index.ts'
+import { assert, CounterfoilError, type Random } from '../domain/index.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Sealed } from './records.ts'
 
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
+/** Without a fixed length a tag that was cut to four bytes would be taken for one. */
+const options = { authTagLength: tagBytes } as const
 
 /**
  * Seals payloads with AES-256-GCM (NIST SP 800-38D). Each is bound to the record it belongs to: a payload that
  * is moved to another record does not open.
+ *
+ * Nonces are random, so one key seals at most 2^32 payloads (section 8.3 there): put a new key first before.
  */
 export class Vault {
   readonly #ring: KeyRing
@@ -23,9 +27,9 @@ export class Vault {
   /** @param record id of the receipt or effect that the payload belongs to */
   seal(payload: Uint8Array, record: string): Sealed {
     const keyId = this.#ring.primary
-    // A copy: pooled random bytes must not be shared with what is sent to another thread.
-    const nonce = Uint8Array.from(this.#random.bytes(nonceBytes))
-    const cipher = createCipheriv(algorithm, this.#ring.get(keyId)!, nonce)
+    // A copy: with pooled random bytes the whole pool would be sent to the store's thread.
+    const nonce = new Uint8Array(this.#random.bytes(nonceBytes))
+    const cipher = createCipheriv(algorithm, this.#ring.get(keyId)!, nonce, options)
     cipher.setAAD(Buffer.from(record))
     const body = cipher.update(payload)
     cipher.final()
@@ -48,7 +52,8 @@ export class Vault {
       )
     }
     try {
-      const decipher = createDecipheriv(algorithm, key, nonce)
+      assert(nonce.length === nonceBytes && ciphertext.length >= tagBytes, 'the sealed payload was cut')
+      const decipher = createDecipheriv(algorithm, key, nonce, options)
       decipher.setAAD(Buffer.from(record))
       decipher.setAuthTag(ciphertext.subarray(ciphertext.length - tagBytes))
       const payload = decipher.update(ciphertext.subarray(0, ciphertext.length - tagBytes))

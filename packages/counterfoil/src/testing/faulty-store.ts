@@ -39,6 +39,7 @@ export function faultyStore(real: Store, fault: StoreFault | null, process = new
     process.guard(async () => {
       const hit = fault !== null && fault.call === name && seen++ === (fault.skip ?? 0)
       if (!hit) return await perform()
+      process.struck = true
       if (fault.kind === 'crash') {
         if (fault.when === 'after') await perform()
         process.die()

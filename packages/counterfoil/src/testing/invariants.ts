@@ -5,10 +5,10 @@ import type { EffectView, Store } from '../store/index.ts'
 export interface History {
   /** Receipts named in a 2xx answer. */
   readonly acknowledged: readonly ReceiptId[]
-  /** Requests that were put on the wire. */
-  readonly sent: readonly { readonly key: string | null; readonly body: string }[]
+  /** Requests that were put on the wire, each with its effect's idempotency key; or effect key, where the recipient takes none. */
+  readonly sent: readonly { readonly effect: string; readonly body: string }[]
   /** Acts, by the recipient's own count. */
-  readonly acts: readonly { readonly key: string | null }[]
+  readonly acts: readonly { readonly effect: string }[]
   /** False where the contract gives the recipient no way to recognise a repeat and the engine no way to ask. */
   readonly evidenceExists: boolean
 }
@@ -40,21 +40,20 @@ export async function violations(store: Store, history: History): Promise<string
   }
   const names = effects.map((effect) => `${effect.recipient} ${effect.key}`)
   if (new Set(names).size !== names.length) found.push('I6: two effects under one key')
-  const keys = new Map(effects.map((effect) => [effect.idempotencyKey as string, effect]))
+  const keys = new Set(effects.map((effect) => effect.idempotencyKey))
   if (keys.size !== effects.length) found.push('I8: two effects share an idempotency key')
 
+  const named = new Set(effects.flatMap((effect) => [effect.idempotencyKey as string, effect.key as string]))
   const bodies = new Map<string, Set<string>>()
-  const sends = new Map<string, number>()
-  for (const { key, body } of history.sent) {
-    const name = key ?? body
-    sends.set(name, (sends.get(name) ?? 0) + 1)
-    bodies.set(name, (bodies.get(name) ?? new Set()).add(body))
-    if (key !== null && !keys.has(key)) found.push(`I5: a request went out under ${key}, which no effect has`)
+  for (const { effect, body } of history.sent) {
+    bodies.set(effect, (bodies.get(effect) ?? new Set()).add(body))
+    if (!named.has(effect)) found.push(`I5: a request went out for ${effect}, which is in no ledger`)
   }
-  for (const [key, seen] of bodies)
-    if (seen.size > 1) found.push(`I7: ${seen.size} different bodies went out under ${key}`)
-  const acts = new Map<string, number>()
-  for (const { key } of history.acts) if (key !== null) acts.set(key, (acts.get(key) ?? 0) + 1)
+  for (const [effect, seen] of bodies) {
+    if (seen.size > 1) found.push(`I7: ${seen.size} different bodies went out for ${effect}`)
+  }
+  const sends = tally(history.sent)
+  const acts = tally(history.acts)
   for (const effect of effects) found.push(...ofEffect(effect, sends, acts, history.evidenceExists))
   return found
 }
@@ -67,8 +66,8 @@ function ofEffect(
 ): string[] {
   const found: string[] = []
   const key = effect.idempotencyKey
-  const sent = sends.get(key) ?? 0
-  const acted = acts.get(key) ?? 0
+  const sent = sends.get(key) ?? sends.get(effect.key) ?? 0
+  const acted = acts.get(key) ?? acts.get(effect.key) ?? 0
   if (sent > effect.attempts.length)
     found.push(`I5: ${key} was sent ${sent} times with ${effect.attempts.length} attempts on record`)
   if (acted > 1) found.push(`I9/I10: ${key} acted ${acted} times`)
@@ -88,4 +87,10 @@ function ofEffect(
     found.push(`I20: ${key} is ${effect.state} without evidence`)
   }
   return found
+}
+
+function tally(seen: readonly { readonly effect: string }[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { effect } of seen) counts.set(effect, (counts.get(effect) ?? 0) + 1)
+  return counts
 }

@@ -5,6 +5,8 @@
 export class SimulatedProcess {
   /** Fulfils at death. */
   readonly died: Promise<void>
+  /** True once its planned fault has happened: a scenario that never met its fault proves nothing. */
+  struck = false
   #alive = true
   #pending = 0
   #die = () => {}

@@ -13,7 +13,7 @@ export type NetworkFault =
 
 export interface SimulatedRecipientOptions {
   readonly clock: Clock
-  /** Asked once a request, lookups not counted. Default: no fault. */
+  /** Asked once a request, with its number from 0, lookups not counted. Default: no fault. */
   readonly fault?: (request: NetworkRequest, count: number) => NetworkFault
   /** Header that carries the key; null: the recipient recognises no repeat. */
   readonly keyHeader: string | null
@@ -42,15 +42,10 @@ export class SimulatedRecipient implements Network {
   lookups = 0
   readonly #options: SimulatedRecipientOptions
   readonly #remembered = new Map<string, string>()
-  #waiting = 0
+  #requests = 0
 
   constructor(options: SimulatedRecipientOptions) {
     this.#options = options
-  }
-
-  /** Requests whose fate needs no passing of time. */
-  get pending(): number {
-    return this.#waiting
   }
 
   async close(): Promise<void> {}
@@ -68,7 +63,7 @@ export class SimulatedRecipient implements Network {
         ? null
         : (request.headers[keyHeader] ?? request.headers[keyHeader.toLowerCase()] ?? null)
     const body = request.body === null ? '' : Buffer.from(request.body).toString()
-    const fault = this.#options.fault?.(request, this.sent.length) ?? 'none'
+    const fault = this.#options.fault?.(request, this.#requests++) ?? 'none'
     if (fault === 'refused-connection') return { kind: 'notSent', why: 'connection refused' }
     this.sent.push({ at: clock.now(), key, body })
     switch (fault) {

@@ -6,7 +6,7 @@ interface Timer {
 }
 
 /**
- * Time that moves only when told to. Timers run in order of their time, and those of one time in the order
+ * Time in whole milliseconds that moves only when told to. Timers run in order of their time, and those of one time in the order
  * in which they were set.
  */
 export class VirtualClock implements Clock {
@@ -23,7 +23,7 @@ export class VirtualClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    const timer = { at: this.#now + Math.max(0, ms), callback }
+    const timer = { at: this.#now + Math.ceil(Math.max(0, ms)), callback }
     this.#timers.add(timer)
     return () => this.#timers.delete(timer)
   }

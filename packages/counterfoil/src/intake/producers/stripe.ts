@@ -72,7 +72,8 @@ function parse(header: string): { times: string[]; signatures: string[] } {
   const times: string[] = []
   const signatures: string[] = []
   for (const item of header.split(',', maxSignatures)) {
-    if (item.startsWith('t=')) times.push(item.slice(2))
+    // A header that was sent twice is joined with a comma and a blank: its second t counts against it.
+    if (item.trimStart().startsWith('t=')) times.push(item.slice(2))
     else if (item.startsWith('v1=')) signatures.push(item.slice(3))
   }
   return { times, signatures }

@@ -1,22 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
 import type { QuarantineReason, ReceiptState } from '../records.ts'
-import type { Acceptance, Accepted, NewQuarantine } from '../store.ts'
+import type { Accepted } from '../store.ts'
 import type { Counts } from './counts.ts'
-import { deliveryToBytes, fingerprintFromBytes, fingerprintToBytes } from './digest.ts'
+import { fingerprintFromBytes } from './digest.ts'
+import { bytesOf, type PackedAcceptance } from './packing.ts'
+import type { Quarantine } from './quarantine.ts'
+
+type Bytes = ReturnType<typeof bytesOf>
 
 interface Known {
   readonly seq: number
   readonly id: ReceiptId
   readonly fingerprint: Uint8Array
-  readonly state: ReceiptState
   readonly quarantine: QuarantineId | null
   readonly reason: QuarantineReason | null
 }
 
-/** Design decision 1. A new delivery costs one probe of one random index and three appends. */
+/** Design decision 1. A new delivery costs one probe of one index and three rows at the end of their tables. */
 export class Accept {
   readonly #counts: Counts
+  readonly #quarantine: Quarantine
   readonly #insert
   readonly #seal
   readonly #outbox
@@ -24,25 +28,25 @@ export class Accept {
   readonly #conflicting
   readonly #sameContent
   readonly #duplicate
-  readonly #quarantine
-  readonly #alert
 
-  constructor(db: DatabaseSync, counts: Counts) {
+  constructor(db: DatabaseSync, quarantine: Quarantine, counts: Counts) {
     this.#counts = counts
+    this.#quarantine = quarantine
     // counterfoil_receipt_first decides: no row is written when the identity is known.
     this.#insert = db.prepare(`
-      insert into counterfoil_receipt (id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-        raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, state, conflicts_with, same_content_as)
+      insert into counterfoil_receipt (id, producer, namespace, source, event_id, type, schema_version, content_type, bytes,
+        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      on conflict (delivery) where conflicts_with is null do nothing`)
+      on conflict (event_id, delivery) where conflicts_with is null do nothing`)
     this.#seal = db.prepare(
       'insert into counterfoil_vault (receipt, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
     this.#outbox = db.prepare('insert into counterfoil_outbox (receipt, at, worker) values (?, ?, ?)')
+    // counterfoil_receipt_first, then the unique index of counterfoil_quarantine.receipt
     this.#known = db.prepare(`
-      select r.seq, r.id, r.fingerprint, r.state, q.id as quarantine, q.reason
+      select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason
       from counterfoil_receipt r left join counterfoil_quarantine q on q.receipt = r.seq
-      where r.delivery = ? and r.conflicts_with is null`)
+      where r.event_id = ? and r.delivery = ? and r.conflicts_with is null`)
     // counterfoil_receipt_conflict
     this.#conflicting = db.prepare(`
       select r.seq, r.id, q.id as quarantine
@@ -50,85 +54,75 @@ export class Accept {
       where r.delivery = ? and r.fingerprint = ? and r.conflicts_with is not null`)
     // counterfoil_receipt_content
     this.#sameContent = db.prepare(`
-      select seq, id from counterfoil_receipt where fingerprint = ? and signed = 0 and producer = ? order by seq limit 1`)
+      select seq, id from counterfoil_receipt where producer = ? and fingerprint = ? and signed = 0 order by seq limit 1`)
     this.#duplicate = db.prepare(
       'update counterfoil_receipt set duplicates = duplicates + 1, last_duplicate_at = ? where seq = ?',
     )
-    this.#quarantine = db.prepare(
-      'insert into counterfoil_quarantine (id, receipt, reason, detail, owner, at) values (?, ?, ?, ?, ?, ?)',
-    )
-    this.#alert = db.prepare(
-      'insert into counterfoil_alert (at, raised_at, reason, owner, receipt, quarantine) values (?, ?, ?, ?, ?, ?)',
-    )
   }
 
-  accept(entry: Acceptance): Accepted {
-    const { receipt, next } = entry
-    const fingerprint = fingerprintToBytes(receipt.fingerprint)
-    const delivery = deliveryToBytes(receipt.delivery)
-    const same = receipt.provenance === 'unsigned' ? this.#same(fingerprint, receipt.producer) : undefined
-    const state = next.kind === 'plan' ? 'accepted' : 'quarantined'
-    const seq = this.#write(entry, delivery, fingerprint, state, null, same?.seq ?? null)
-    if (seq === null) return this.#seenBefore(entry, delivery, fingerprint)
-    this.#counts.add(`receipts.${state}`, 1)
-    if (next.kind === 'plan') {
-      const { handOff } = next
-      this.#outbox.run(seq, receipt.receivedAt + (handOff?.leaseMs ?? 0), handOff?.worker ?? null)
-      return { outcome: 'accepted', receipt: receipt.id, outbox: seq, sameContentAs: same?.id ?? null }
+  accept(packed: PackedAcceptance, block: Uint8Array): Accepted {
+    const [id, producer, , , , , , , , signed, , , receivedAt, , outboxAt, worker, quarantine] = packed
+    const bytes = bytesOf(packed, block)
+    const same = signed === 0 ? this.#same(producer, bytes.fingerprint) : undefined
+    const state = quarantine === null ? 'accepted' : 'quarantined'
+    const seq = this.#write(packed, bytes, state, null, same?.seq ?? null)
+    if (seq === null) return this.#seenBefore(packed, bytes, same?.seq ?? null)
+    const receipt = id as ReceiptId
+    if (quarantine === null) {
+      this.#outbox.run(seq, outboxAt, worker)
+      return { outcome: 'accepted', receipt, outbox: seq, sameContentAs: same?.id ?? null }
     }
-    this.quarantine(seq, next.quarantine, receipt.receivedAt)
-    const { id, reason } = next.quarantine
-    return { outcome: 'quarantined', receipt: receipt.id, quarantine: id, reason, repeated: false }
+    this.#quarantine.enter(seq, receipt, quarantine, receivedAt)
+    return {
+      outcome: 'quarantined',
+      receipt,
+      quarantine: quarantine.id,
+      reason: quarantine.reason,
+      repeated: false,
+    }
   }
 
-  /** Quarantine entry and alert, for a receipt that exists. */
-  quarantine(receipt: number, { id, reason, detail, owner }: NewQuarantine, at: number): void {
-    this.#quarantine.run(id, receipt, reason, JSON.stringify(detail), owner, at)
-    this.#alert.run(at, at, reason, owner, receipt, id)
-    this.#counts.add('quarantine', 1)
-    this.#counts.add('alerts', 1)
-  }
-
+  /** @returns null when the identity is known */
   #write(
-    { receipt, payload }: Acceptance,
-    delivery: Uint8Array,
-    fingerprint: Uint8Array,
+    packed: PackedAcceptance,
+    bytes: Bytes,
     state: ReceiptState,
     conflictsWith: number | null,
     sameContentAs: number | null,
   ): number | null {
-    const written = this.#insert.run(
-      receipt.id,
-      delivery,
-      receipt.producer,
-      receipt.namespace,
-      receipt.source,
-      receipt.eventId,
-      receipt.type,
-      receipt.schemaVersion,
-      fingerprint,
-      fingerprintToBytes(receipt.rawFingerprint),
-      receipt.contentType,
-      receipt.bytes,
-      receipt.provenance === 'signed' ? 1 : 0,
-      receipt.origin,
-      receipt.eventAt,
-      receipt.receivedAt,
+    const { changes, lastInsertRowid } = this.#insert.run(
+      packed[0],
+      packed[1],
+      packed[2],
+      packed[3],
+      packed[4],
+      packed[5],
+      packed[6],
+      packed[7],
+      packed[8],
+      packed[9],
+      packed[10],
+      packed[11],
+      packed[12],
+      bytes.delivery,
+      bytes.fingerprint,
+      bytes.rawFingerprint,
       state,
       conflictsWith,
       sameContentAs,
     )
-    if (written.changes === 0) return null
-    const seq = Number(written.lastInsertRowid)
-    this.#seal.run(seq, payload.keyId, payload.nonce, payload.ciphertext)
+    if (changes === 0) return null
+    const seq = lastInsertRowid as number
+    this.#seal.run(seq, packed[13], bytes.nonce, bytes.ciphertext)
+    this.#counts.add(state === 'accepted' ? 'receipts.accepted' : 'receipts.quarantined', 1)
     return seq
   }
 
-  #seenBefore(entry: Acceptance, delivery: Uint8Array, fingerprint: Uint8Array): Accepted {
-    const { receipt, onConflict } = entry
-    const first = this.#known.get(delivery) as unknown as Known
-    if (Buffer.compare(first.fingerprint, fingerprint) === 0) {
-      this.#count(first.seq, receipt.receivedAt)
+  #seenBefore(packed: PackedAcceptance, bytes: Bytes, sameContentAs: number | null): Accepted {
+    const [id, , , , eventId, , , , , , , , receivedAt] = packed
+    const first = this.#known.get(eventId, bytes.delivery) as unknown as Known
+    if (Buffer.compare(first.fingerprint, bytes.fingerprint) === 0) {
+      this.#count(first.seq, receivedAt)
       return first.quarantine !== null && first.reason !== null && quarantinedAtIntake.has(first.reason)
         ? {
             outcome: 'quarantined',
@@ -139,39 +133,30 @@ export class Accept {
           }
         : { outcome: 'duplicate', receipt: first.id }
     }
-    const again = this.#conflicting.get(delivery, fingerprint) as unknown as
-      | (Known & { quarantine: QuarantineId })
+    const again = this.#conflicting.get(bytes.delivery, bytes.fingerprint) as
+      | { seq: number; id: ReceiptId; quarantine: QuarantineId }
       | undefined
     if (again !== undefined) {
-      this.#count(again.seq, receipt.receivedAt)
-      return {
-        outcome: 'conflict',
-        receipt: again.id,
-        quarantine: again.quarantine,
-        first: first.id,
-        repeated: true,
-      }
+      this.#count(again.seq, receivedAt)
+      const { id: receipt, quarantine } = again
+      return { outcome: 'conflict', receipt, quarantine, first: first.id, repeated: true }
     }
-    const seq = this.#write(entry, delivery, fingerprint, 'quarantined', first.seq, null)
+    const seq = this.#write(packed, bytes, 'quarantined', first.seq, sameContentAs)
     if (seq === null) throw new Error('a conflicting receipt was not written')
+    const receipt = id as ReceiptId
+    const quarantine = packed[17] as QuarantineId
     const detail = {
       first: first.id,
       firstFingerprint: fingerprintFromBytes(first.fingerprint),
-      fingerprint: receipt.fingerprint,
+      fingerprint: fingerprintFromBytes(bytes.fingerprint),
     }
-    this.#counts.add('receipts.quarantined', 1)
-    this.quarantine(seq, { ...onConflict, reason: 'identity-conflict', detail }, receipt.receivedAt)
-    return {
-      outcome: 'conflict',
-      receipt: receipt.id,
-      quarantine: onConflict.id,
-      first: first.id,
-      repeated: false,
-    }
+    const entry = { id: quarantine, owner: packed[18], reason: 'identity-conflict' as const, detail }
+    this.#quarantine.enter(seq, receipt, entry, receivedAt)
+    return { outcome: 'conflict', receipt, quarantine, first: first.id, repeated: false }
   }
 
-  #same(fingerprint: Uint8Array, producer: string): { seq: number; id: ReceiptId } | undefined {
-    return this.#sameContent.get(fingerprint, producer) as { seq: number; id: ReceiptId } | undefined
+  #same(producer: string, fingerprint: Uint8Array): { seq: number; id: ReceiptId } | undefined {
+    return this.#sameContent.get(producer, fingerprint) as { seq: number; id: ReceiptId } | undefined
   }
 
   #count(seq: number, at: number): void {

@@ -1,21 +1,25 @@
-import { DatabaseSync } from 'node:sqlite'
-import type { Plan } from '../store.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { Counts } from './counts.ts'
-import { Effects } from './effects.ts'
-import { migrate } from './migrate.ts'
+import { Due } from './due.ts'
+import { EffectMoves } from './effect-moves.ts'
 import { Outbox } from './outbox.ts'
+import type { PackedAcceptance } from './packing.ts'
 import { Planning } from './plan.ts'
-import type { WorkerOptions } from './protocol.ts'
+import { Quarantine } from './quarantine.ts'
 import { Reading } from './read.ts'
+import { Settle } from './settle.ts'
+import { TriggerStatements } from './trigger-statements.ts'
 
 /** A connection and every statement prepared on it. */
 export interface Connection {
   readonly db: DatabaseSync
   readonly counts: Counts
   readonly planning: Planning
+  readonly triggerStatements: TriggerStatements
   /** The port's calls, by name; each runs in the transaction that is open. */
-  readonly calls: Readonly<Record<string, (argument: any) => unknown>>
+  readonly calls: Readonly<Record<string, (argument: any, block: Uint8Array) => unknown>>
 }
 
 /** Calls that only read: a batch of them needs no write lock. */
@@ -30,58 +34,40 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'readVault',
 ])
 
-/** Opens the file: WAL, a commit is on the disk before it is told (`synchronous = full`), waits for other writers. */
-export function openDatabase({ path, busyTimeoutMs, synchronous }: WorkerOptions): DatabaseSync {
-  const db = new DatabaseSync(path, { timeout: busyTimeoutMs })
-  try {
-    db.exec(
-      `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = off; pragma cache_size = -32000`,
-    )
-    // Finds a file that cannot be written now rather than at the first delivery.
-    db.exec('begin immediate; rollback')
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
-
-export { migrate }
-
 /** @throws what SQLite throws when the schema is not there */
 export function prepare(db: DatabaseSync): Connection {
+  const triggerStatements = new TriggerStatements(db)
   const counts = new Counts(db)
-  const accept = new Accept(db, counts)
-  const outbox = new Outbox(db, accept, counts)
+  const quarantine = new Quarantine(db, counts)
+  const accept = new Accept(db, quarantine, counts)
+  const outbox = new Outbox(db, quarantine, counts)
   const planning = new Planning(db, outbox, counts)
   const reading = new Reading(db, counts)
-  const effects = new Effects(db, reading, counts)
+  const moves = new EffectMoves(db, counts)
+  const due = new Due(db, reading, moves)
+  const settle = new Settle(db, reading, moves, quarantine)
   return {
     db,
     counts,
     planning,
+    triggerStatements,
     calls: {
-      accept: (entry) => accept.accept(entry),
+      accept: (packed: PackedAcceptance, block) => accept.accept(packed, block),
       claimOutbox: (claim) => outbox.claim(claim),
-      plan: (plan: Plan) => {
-        const conflict = planning.conflict(plan)
-        if (conflict === null) return planning.write(plan)
-        planning.refuse(plan, conflict)
-        return conflict
-      },
+      plan: (plan): Planned => planning.plan(plan, () => {}),
       postponePlan: (record) => outbox.postpone(record),
-      quarantinePlan: (record) => outbox.quarantine(record),
+      quarantinePlan: (record) => outbox.giveUp(record),
       consumeAlert: (record) => outbox.consumeAlert(record),
-      takeDue: (claim) => effects.takeDue(claim),
-      beginRepeat: (repeat) => effects.beginRepeat(repeat),
-      renew: (renewal) => effects.renew(renewal),
-      settle: (settlement) => effects.settle(settlement),
+      takeDue: (claim) => due.takeDue(claim),
+      beginRepeat: (repeat) => due.beginRepeat(repeat),
+      renew: (renewal) => due.renew(renewal),
+      settle: (settlement) => settle.settle(settlement),
       status: () => reading.status(),
       listReceipts: (query) => reading.listReceipts(query),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
       showEffects: (name) => reading.showEffects(name),
-      listQuarantine: (page) => reading.listQuarantine(page),
+      listQuarantine: (query) => reading.listQuarantine(query),
       showQuarantine: (id) => reading.showQuarantine(id),
       readVault: (ref) => reading.readVault(ref),
     },

@@ -4,11 +4,13 @@ import { CounterfoilError, codeOf, type ErrorCode } from '../../domain/index.ts'
 const sqlite = {
   busy: 5,
   locked: 6,
+  noMemory: 7,
   readOnly: 8,
   ioError: 10,
   corrupt: 11,
   full: 13,
   cantOpen: 14,
+  protocol: 15,
   notADatabase: 26,
 } as const
 
@@ -19,38 +21,43 @@ export interface Failure {
   readonly hint: string | undefined
 }
 
-/** Says in our words what SQLite said in its own. `committing`: the failure came from COMMIT itself. */
-export function failureOf(error: unknown, path: string, committing = false): Failure {
+/**
+ * Says in our words what SQLite said in its own.
+ *
+ * @param during at COMMIT a failed sync leaves open what the disk has kept; a trigger's statement may fail by its own fault
+ */
+export function failureOf(
+  error: unknown,
+  path: string,
+  during: 'work' | 'commit' | 'statement' = 'work',
+): Failure {
   const ours = codeOf(error)
   const message = error instanceof Error ? error.message : String(error)
   if (ours !== undefined) {
     return { code: ours, message, hint: error instanceof CounterfoilError ? error.hint : undefined }
   }
-  const code = primaryCode(error)
-  const told = (is: ErrorCode, hint: string): Failure => ({
-    code: is,
-    message: `The store ${path}: ${message}`,
+  const told = (code: ErrorCode, hint: string): Failure => ({
+    code,
+    message: `The store ${path}: ${message}.`,
     hint,
   })
-  switch (code) {
+  switch (primaryCode(error)) {
     case sqlite.full:
-      return told('store_full', 'Free space on its disk; work goes on by itself.')
+      return told('store_full', 'Free space on its disk or raise the limit; work goes on by itself.')
     case sqlite.readOnly:
       return told(
         'store_read_only',
-        'Make the file and its directory writable for this user; SQLite writes files beside it.',
+        'Make the file and its directory writable for this user: SQLite writes files beside it.',
       )
     case sqlite.corrupt:
     case sqlite.notADatabase:
-      return told(
-        'store_corrupt',
-        'Check the path. If it is the right file, restore it from a backup: nothing was written to it.',
-      )
+      return told('store_corrupt', 'Check the path. If it is the right file, restore it from a backup.')
     case sqlite.busy:
     case sqlite.locked:
+    case sqlite.protocol:
       return told('store_busy', 'Another process holds a transaction on this file; look for a long one.')
     case sqlite.ioError:
-      return committing
+      return during === 'commit'
         ? told(
             'commit_unknown',
             'The disk failed while it synced; recovery will tell whether the commit holds.',
@@ -58,13 +65,19 @@ export function failureOf(error: unknown, path: string, committing = false): Fai
         : told('store_unavailable', 'The disk failed; look at the system log.')
     case sqlite.cantOpen:
       return told('store_unavailable', 'Check that the directory exists and may be used by this user.')
+    case sqlite.noMemory:
+      return told('store_unavailable', 'There is not enough memory.')
     default:
-      return { code: 'internal', message, hint: undefined }
+      return during === 'statement'
+        ? { code: 'statement_failed', message: `A trigger's statement failed: ${message}.`, hint: undefined }
+        : { code: 'internal', message: `The store ${path}: ${message}`, hint: undefined }
   }
 }
 
-export function isSqliteError(error: unknown): boolean {
-  return primaryCode(error) !== undefined
+/** The store as a whole could not do it: no other call of the batch would fare better. */
+export function isStoreWide(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'commit_unknown' || (code?.startsWith('store_') ?? false)
 }
 
 /** After these the connection is not to be trusted: it is closed, and recovery decides what holds. */

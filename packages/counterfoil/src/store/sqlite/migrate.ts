@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { CounterfoilError } from '../../domain/index.ts'
 import type { MigrationReport } from '../store.ts'
+import { applicationId, configure } from './database.ts'
+import type { WorkerOptions } from './protocol.ts'
 
 interface Migration {
   readonly version: number
@@ -29,20 +31,15 @@ function migrations(): Migration[] {
  *
  * @throws CounterfoilError `store_schema_newer`, `store_schema_older`, `store_migration_changed`
  */
-export function migrate(db: DatabaseSync, path: string, allowed: boolean): MigrationReport {
+export function migrate(db: DatabaseSync, options: WorkerOptions, allowed: boolean): MigrationReport {
+  const { path } = options
   const known = migrations()
   const before = applied(db)
   check(before, known, path)
+  if (before.length < known.length && !allowed) throw older(path, before.length, known.length)
+  // Only now is the file known to be one that may be changed.
+  configure(db, options)
   if (before.length === known.length) return { from: before.length, to: before.length, applied: [] }
-  if (!allowed) {
-    throw new CounterfoilError(
-      'store_schema_older',
-      `The store ${path} is at schema ${before.length}, and this version needs ${known.length}.`,
-      {
-        hint: 'Run: counterfoil migrate',
-      },
-    )
-  }
   db.exec('begin immediate')
   try {
     db.exec(
@@ -52,12 +49,13 @@ export function migrate(db: DatabaseSync, path: string, allowed: boolean): Migra
     check(done, known, path)
     const missing = known.slice(done.length)
     const record = db.prepare(
-      "insert into counterfoil_migration (version, name, checksum, applied_at) values (?, ?, ?, unixepoch('subsec') * 1000)",
+      "insert into counterfoil_migration (version, name, checksum, applied_at) values (?, ?, ?, cast(round(unixepoch('subsec') * 1000) as integer))",
     )
     for (const migration of missing) {
       db.exec(migration.sql)
       record.run(migration.version, migration.name, migration.checksum)
     }
+    db.exec(`pragma application_id = ${applicationId}`)
     db.exec('commit')
     return { from: done.length, to: known.length, applied: missing.map(({ name }) => name) }
   } catch (error) {
@@ -99,4 +97,12 @@ function check(done: readonly Applied[], known: readonly Migration[], path: stri
       )
     }
   }
+}
+
+function older(path: string, is: number, needed: number): CounterfoilError {
+  return new CounterfoilError(
+    'store_schema_older',
+    `The store ${path} is at schema ${is}, and this version needs ${needed}.`,
+    { hint: 'Run: counterfoil migrate' },
+  )
 }

@@ -1,41 +1,44 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ReceiptId } from '../../domain/index.ts'
 import type { NewQuarantine, OutboxClaim, OutboxRecord } from '../store.ts'
-import type { Accept } from './accept.ts'
 import type { Counts } from './counts.ts'
+import type { Quarantine } from './quarantine.ts'
 import { receiptColumns, toReceipt, toSealed } from './rows.ts'
 
-/** An outbox number names a plan when positive and an alert when negative. */
+/** An outbox number names a plan when positive (its receipt's seq) and an alert when negative. */
 export class Outbox {
-  readonly #accept: Accept
+  readonly #quarantine: Quarantine
   readonly #counts: Counts
   readonly #claimPlans
   readonly #claimAlerts
   readonly #plan
-  readonly #receiptId
+  readonly #receiptOf
   readonly #postponePlan
   readonly #postponeAlert
   readonly #consumePlan
   readonly #consumeAlert
   readonly #quarantined
 
-  constructor(db: DatabaseSync, accept: Accept, counts: Counts) {
-    this.#accept = accept
+  constructor(db: DatabaseSync, quarantine: Quarantine, counts: Counts) {
+    this.#quarantine = quarantine
     this.#counts = counts
     // counterfoil_outbox_at. By state and time, never by "greater than the last seen".
     this.#claimPlans = db.prepare(`
       update counterfoil_outbox set at = ?, worker = ? where receipt in
         (select receipt from counterfoil_outbox where at <= ? order by at limit ?)
       returning receipt, tries`)
+    // counterfoil_alert_at
     this.#claimAlerts = db.prepare(`
       update counterfoil_alert set at = ?, worker = ? where seq in
         (select seq from counterfoil_alert where at <= ? order by at limit ?)
-      returning seq, tries, reason, owner, quarantine, effect, raised_at,
-        (select id from counterfoil_receipt r where r.seq = counterfoil_alert.receipt) as receipt`)
+      returning seq, tries, reason, owner, receipt, quarantine, effect, raised_at`)
     this.#plan = db.prepare(`
       select ${receiptColumns}, v.key_id, v.nonce, v.ciphertext
       from counterfoil_receipt r join counterfoil_vault v on v.receipt = r.seq where r.seq = ?`)
-    this.#receiptId = db.prepare('select id from counterfoil_receipt where seq = ?')
+    // The primary keys of both.
+    this.#receiptOf = db.prepare(
+      'select r.id from counterfoil_outbox o join counterfoil_receipt r on r.seq = o.receipt where o.receipt = ?',
+    )
     this.#postponePlan = db.prepare(
       'update counterfoil_outbox set at = ?, worker = null, tries = tries + 1, last_error = ? where receipt = ?',
     )
@@ -47,33 +50,28 @@ export class Outbox {
     this.#quarantined = db.prepare("update counterfoil_receipt set state = 'quarantined' where seq = ?")
   }
 
+  /** Alerts take half of the room at most, so that a flood of them does not hold up plans. */
   claim({ worker, now, leaseMs, limit }: OutboxClaim): OutboxRecord[] {
-    const alerts = this.#claimAlerts.all(now + leaseMs, worker, now, limit) as Record<string, any>[]
-    const plans = this.#claimPlans.all(now + leaseMs, worker, now, limit - alerts.length) as {
-      receipt: number
-      tries: number
-    }[]
-    return [
-      ...alerts.map((row): OutboxRecord => {
-        const { reason, owner, receipt, quarantine, effect, raised_at: at } = row
-        return {
-          kind: 'alert',
-          outbox: -row.seq,
-          tries: row.tries,
-          alert: { reason, owner, receipt, quarantine, effect, at },
-        }
-      }),
-      ...plans.map(({ receipt, tries }): OutboxRecord => {
-        const row = this.#plan.get(receipt) as Record<string, unknown>
-        return { kind: 'plan', outbox: receipt, tries, receipt: toReceipt(row), payload: toSealed(row) }
-      }),
-    ]
+    if (limit < 1) return []
+    const until = now + leaseMs
+    const alerts = this.#claimAlerts.all(until, worker, now, Math.ceil(limit / 2)) as Record<string, any>[]
+    const room = limit - alerts.length
+    const plans = this.#claimPlans.all(until, worker, now, room) as { receipt: number; tries: number }[]
+    alerts.sort((a, b) => a.seq - b.seq)
+    plans.sort((a, b) => a.receipt - b.receipt)
+    return [...alerts.map(toAlert), ...plans.map((claimed) => this.#toPlan(claimed))]
   }
 
-  /** @returns false when the record is not there any more */
-  consume(outbox: number, receipt: ReceiptId): boolean {
-    const row = this.#receiptId.get(outbox) as { id: string } | undefined
-    return row?.id === receipt && this.#consumePlan.run(outbox).changes === 1
+  /** The record is there and belongs to this receipt. */
+  holds(outbox: number, receipt: ReceiptId): boolean {
+    const row = this.#receiptOf.get(outbox) as { id: string } | undefined
+    return row?.id === receipt
+  }
+
+  /** A record that is there goes away: its receipt is planned, or given up. */
+  consume(outbox: number): void {
+    this.#consumePlan.run(outbox)
+    this.#counts.add('receipts.accepted', -1)
   }
 
   postpone({ outbox, at, error }: { outbox: number; at: number; error: string }): void {
@@ -81,29 +79,27 @@ export class Outbox {
     else this.#postponePlan.run(at, error, outbox)
   }
 
-  quarantine({
-    outbox,
-    receipt,
-    quarantine,
-    at,
-  }: {
-    outbox: number
-    receipt: ReceiptId
-    quarantine: NewQuarantine
-    at: number
-  }): void {
-    if (this.consume(outbox, receipt)) this.giveUp(outbox, quarantine, at)
-  }
-
-  /** The receipt of a consumed record goes to quarantine. */
-  giveUp(outbox: number, quarantine: NewQuarantine, at: number): void {
+  /** The receipt of a record that is there goes to quarantine instead. */
+  giveUp(record: { outbox: number; receipt: ReceiptId; quarantine: NewQuarantine; at: number }): void {
+    const { outbox, receipt, quarantine, at } = record
+    if (!this.holds(outbox, receipt)) return
+    this.consume(outbox)
     this.#quarantined.run(outbox)
-    this.#counts.add('receipts.accepted', -1)
     this.#counts.add('receipts.quarantined', 1)
-    this.#accept.quarantine(outbox, quarantine, at)
+    this.#quarantine.enter(outbox, receipt, quarantine, at)
   }
 
   consumeAlert(outbox: number): void {
     if (this.#consumeAlert.run(-outbox).changes === 1) this.#counts.add('alerts', -1)
   }
+
+  #toPlan({ receipt, tries }: { receipt: number; tries: number }): OutboxRecord {
+    const row = this.#plan.get(receipt) as Record<string, unknown>
+    return { kind: 'plan', outbox: receipt, tries, receipt: toReceipt(row), payload: toSealed(row) }
+  }
+}
+
+function toAlert(row: Record<string, any>): OutboxRecord {
+  const { seq, tries, reason, owner, receipt, quarantine, effect, raised_at: at } = row
+  return { kind: 'alert', outbox: -seq, tries, alert: { reason, owner, receipt, quarantine, effect, at } }
 }

@@ -23,7 +23,7 @@ export class Planning {
     this.#counts = counts
     // counterfoil_effect_key
     this.#find = db.prepare(
-      'select seq, id, fingerprint from counterfoil_effect where recipient = ? and key = ?',
+      'select seq, id, fingerprint from counterfoil_effect where key = ? and recipient = ?',
     )
     this.#insert = db.prepare(`
       insert into counterfoil_effect (id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, state, changed_at)
@@ -40,12 +40,39 @@ export class Planning {
     )
   }
 
+  /** @param undo takes back what a trigger wrote in this transaction, where there was one */
+  plan(plan: Plan, undo: () => void): Planned {
+    const { outbox, receipt, at, plannedBy, effects, onConflict } = plan
+    if (!this.#outbox.holds(outbox, receipt)) {
+      // Planned by another worker meanwhile: what this trigger wrote was written by that one already.
+      undo()
+      return { kind: 'consumed' }
+    }
+    const conflict = this.#conflict(plan)
+    if (conflict !== null) {
+      undo()
+      const { recipient, key, planned, existing } = conflict
+      const detail = { recipient, key, planned, existing }
+      this.#outbox.giveUp({
+        outbox,
+        receipt,
+        quarantine: { ...onConflict, reason: 'effect-conflict', detail },
+        at,
+      })
+      return conflict
+    }
+    this.#outbox.consume(outbox)
+    this.#planned.run(at, plannedBy, outbox)
+    this.#counts.add('receipts.planned', 1)
+    return { kind: 'planned', effects: effects.map((effect) => this.#effect(effect, outbox, at)) }
+  }
+
   /** What forbids this plan: a key planned before, or twice in the plan itself, with another payload. */
-  conflict({ effects, onConflict }: Plan): Conflict | null {
+  #conflict({ effects, onConflict }: Plan): Conflict | null {
     const own = new Map<string, Fingerprint>()
     for (const { recipient, key, fingerprint } of effects) {
       const name = `${recipient.length}:${recipient}${key}`
-      const row = this.#find.get(recipient, key) as { fingerprint: Uint8Array } | undefined
+      const row = this.#find.get(key, recipient) as { fingerprint: Uint8Array } | undefined
       const existing =
         own.get(name) ?? (row === undefined ? undefined : fingerprintFromBytes(row.fingerprint))
       if (existing !== undefined && existing !== fingerprint) {
@@ -56,28 +83,8 @@ export class Planning {
     return null
   }
 
-  /** Nothing of the plan but its failure. The caller has rolled back what the trigger wrote. */
-  refuse(plan: Plan, { recipient, key, planned, existing }: Conflict): void {
-    if (!this.#outbox.consume(plan.outbox, plan.receipt)) return
-    const quarantine = {
-      ...plan.onConflict,
-      reason: 'effect-conflict' as const,
-      detail: { recipient, key, planned, existing },
-    }
-    this.#outbox.giveUp(plan.outbox, quarantine, plan.at)
-  }
-
-  /** Writes a plan that has no conflict. */
-  write({ outbox, receipt, at, plannedBy, effects }: Plan): Planned {
-    if (!this.#outbox.consume(outbox, receipt)) return { kind: 'consumed' }
-    this.#planned.run(at, plannedBy, outbox)
-    this.#counts.add('receipts.accepted', -1)
-    this.#counts.add('receipts.planned', 1)
-    return { kind: 'planned', effects: effects.map((effect) => this.#effect(effect, outbox, at)) }
-  }
-
   #effect(effect: NewEffect, receipt: number, at: number): { id: EffectId; created: boolean } {
-    const known = this.#find.get(effect.recipient, effect.key) as { seq: number; id: EffectId } | undefined
+    const known = this.#find.get(effect.key, effect.recipient) as { seq: number; id: EffectId } | undefined
     const seq = known?.seq ?? this.#create(effect)
     this.#cause.run(seq, receipt, effect.trigger, at)
     return { id: known?.id ?? effect.id, created: known === undefined }
@@ -97,7 +104,7 @@ export class Planning {
       plannedAt,
       plannedAt,
     )
-    const seq = Number(written.lastInsertRowid)
+    const seq = written.lastInsertRowid as number
     this.#request.run(seq, request.keyId, request.nonce, request.ciphertext)
     this.#due.run(seq, recipient, plannedAt)
     this.#counts.add('effects.planned', 1)

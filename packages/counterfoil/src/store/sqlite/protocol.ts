@@ -1,4 +1,4 @@
-import type { SqlValue } from '../store.ts'
+import type { Plan, SqlValue } from '../store.ts'
 import type { Failure } from './failure.ts'
 
 /** What the two threads say to each other. Calls travel in batches: one message, one transaction, one reply. */
@@ -10,23 +10,38 @@ export interface WorkerOptions {
   readonly synchronous: 'full' | 'normal' | 'off'
 }
 
+/** A method of the port with its argument; that of `accept` is a `PackedAcceptance`. */
 export type Call = readonly [method: string, argument: unknown]
+
+export interface Batch {
+  readonly calls: readonly Call[]
+  /** The bytes of all acceptances of this batch. */
+  readonly block: Uint8Array
+}
+
 export type Result = { readonly ok: unknown } | { readonly failed: Failure }
 
-export type Statement = {
+export interface Statement {
   readonly kind: 'run' | 'get' | 'all'
   readonly sql: string
   readonly parameters: readonly SqlValue[]
 }
 
+/** About the plan session that a `begin` with this id opened. */
+export type SessionOrder =
+  | { readonly do: 'statement'; readonly session: number; readonly statement: Statement }
+  | { readonly do: 'commit'; readonly session: number; readonly plan: Plan }
+  | { readonly do: 'rollback'; readonly session: number }
+
+export type Order =
+  | { readonly do: 'open'; readonly migrate: boolean }
+  | { readonly do: 'begin'; readonly timeoutMs: number }
+  | { readonly do: 'close' }
+  | SessionOrder
+
 export type ToWorker =
-  | { readonly id: number; readonly do: 'open'; readonly migrate: boolean }
-  | { readonly id: number; readonly do: 'batch'; readonly calls: readonly Call[] }
-  | { readonly id: number; readonly do: 'begin'; readonly timeoutMs: number }
-  | { readonly id: number; readonly do: 'statement'; readonly session: number; readonly statement: Statement }
-  | { readonly id: number; readonly do: 'commit'; readonly session: number; readonly plan: unknown }
-  | { readonly id: number; readonly do: 'rollback'; readonly session: number }
-  | { readonly id: number; readonly do: 'close' }
+  | { readonly id: number; readonly batch: Batch }
+  | { readonly id: number; readonly order: Order }
 
 export type FromWorker =
   | { readonly id: number; readonly result: Result }

@@ -23,14 +23,15 @@ const maxRow = Number.MAX_SAFE_INTEGER
 export class Reading {
   readonly #counts: Counts
   readonly #effect
-  readonly #state
   readonly #attempts
   readonly #evidence
   readonly #receipts
+  readonly #acceptedReceipts
+  readonly #quarantinedReceipts
   readonly #receipt
   readonly #effectsOf
   readonly #effects
-  readonly #openEffects
+  readonly #effectsInState
   readonly #byName
   readonly #causes
   readonly #quarantine
@@ -47,12 +48,18 @@ export class Reading {
     const quarantine = `select ${quarantineColumns} from counterfoil_quarantine q join counterfoil_receipt r on r.seq = q.receipt`
     const before = (table: string) => `coalesce((select seq from ${table} where id = ?), ${maxRow})`
     this.#effect = db.prepare(`${effect} where e.seq = ?`)
-    this.#state = db.prepare('select state from counterfoil_effect where seq = ?')
     this.#attempts = db.prepare('select * from counterfoil_attempt where effect = ? order by number')
     this.#evidence = db.prepare('select * from counterfoil_evidence where effect = ? order by seq')
     this.#receipts = db.prepare(`
       ${receipt} where r.seq < ${before('counterfoil_receipt')} and (?2 is null or r.producer = ?2) and (?3 is null or r.state = ?3)
       order by r.seq desc limit ?4`)
+    // The few that are not planned are found from where they wait.
+    const receiptsIn = (
+      table: string,
+    ) => `select ${receiptColumns} from ${table} w join counterfoil_receipt r on r.seq = w.receipt
+      where w.receipt < ${before('counterfoil_receipt')} and (?2 is null or r.producer = ?2) order by w.receipt desc limit ?3`
+    this.#acceptedReceipts = db.prepare(receiptsIn('counterfoil_outbox'))
+    this.#quarantinedReceipts = db.prepare(receiptsIn('counterfoil_quarantine'))
     this.#receipt = db.prepare(`${receipt} where r.id = ?`)
     // counterfoil_cause_receipt
     this.#effectsOf = db.prepare(`
@@ -61,11 +68,11 @@ export class Reading {
     this.#effects = db.prepare(`
       ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and (?3 is null or e.state = ?3)
       order by e.seq desc limit ?4`)
-    // counterfoil_effect_open: the few that are not final, however many are.
-    this.#openEffects = db.prepare(`
+    // counterfoil_effect_state: the few that are not confirmed, however many are.
+    this.#effectsInState = db.prepare(`
       ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and e.state = ?3
-      and e.state in ('planned', 'attempting', 'unknown') order by e.seq desc limit ?4`)
-    // The unique index of id, counterfoil_effect_name, counterfoil_effect_idempotency.
+      and e.state <> 'confirmed' order by e.seq desc limit ?4`)
+    // The unique index of id, counterfoil_effect_key, counterfoil_effect_idempotency.
     this.#byName = db.prepare(
       `${effect} where e.id = ?1 or e.key = ?1 or e.idempotency_key = ?1 order by e.seq`,
     )
@@ -78,7 +85,11 @@ export class Reading {
     this.#quarantineEntry = db.prepare(`${quarantine} where q.id = ?`)
     this.#quarantineOf = db.prepare(`${quarantine} where r.id = ?`)
     this.#vault = db.prepare('select key_id, nonce, ciphertext from counterfoil_vault where receipt = ?')
-    this.#waiting = db.prepare('select min(at) as at from counterfoil_outbox')
+    // The least primary key of either: the oldest, however often it was leased.
+    this.#waiting = db.prepare(`
+      select min(at) as at from (
+        select received_at as at from counterfoil_receipt where seq = (select min(receipt) from counterfoil_outbox)
+        union all select raised_at from counterfoil_alert where seq = (select min(seq) from counterfoil_alert))`)
     this.#schema = db.prepare('select max(version) as version from counterfoil_migration')
   }
 
@@ -86,12 +97,12 @@ export class Reading {
     return this.#view(this.#effect.get(seq) as Row)
   }
 
-  stateBySeq(seq: number): EffectState {
-    return (this.#state.get(seq) as { state: EffectState }).state
-  }
-
   listReceipts({ limit, before, producer, state }: ReceiptQuery): ReceiptView[] {
-    return this.#receipts.all(before ?? null, producer ?? null, state ?? null, limit).map(toReceipt)
+    const page = before ?? null
+    const of = producer ?? null
+    if (state === 'accepted') return this.#acceptedReceipts.all(page, of, limit).map(toReceipt)
+    if (state === 'quarantined') return this.#quarantinedReceipts.all(page, of, limit).map(toReceipt)
+    return this.#receipts.all(page, of, state ?? null, limit).map(toReceipt)
   }
 
   showReceipt(id: string): ReceiptStory | null {
@@ -106,8 +117,7 @@ export class Reading {
   }
 
   listEffects({ limit, before, recipient, state }: EffectQuery): EffectView[] {
-    const open = state === 'planned' || state === 'attempting' || state === 'unknown'
-    const list = open ? this.#openEffects : this.#effects
+    const list = state === undefined || state === 'confirmed' ? this.#effects : this.#effectsInState
     return list.all(before ?? null, recipient ?? null, state ?? null, limit).map((row) => this.#view(row))
   }
 
@@ -138,7 +148,8 @@ export class Reading {
   }
 
   readVault(ref: string): Sealed | null {
-    const row = this.#vault.get(Number(ref.replace('vault/', '')))
+    const [, receipt] = /^vault\/([0-9]{1,15})$/.exec(ref) ?? []
+    const row = receipt === undefined ? undefined : this.#vault.get(Number(receipt))
     return row === undefined ? null : toSealed(row)
   }
 

@@ -1,54 +1,104 @@
-import { constants, type DatabaseSync } from 'node:sqlite'
 import { CounterfoilError } from '../../domain/index.ts'
-import type { Statement } from './protocol.ts'
+import type { Plan, Planned } from '../store.ts'
+import type { Link } from './link.ts'
+import type { SessionOrder } from './protocol.ts'
 
-/**
- * Runs one statement of a trigger on the program's own tables. The transaction is ours to end and our tables
- * are ours to write: SQLite's authorizer refuses the rest while the statement is prepared.
- */
-export function runUserStatement(db: DatabaseSync, { kind, sql, parameters }: Statement): unknown {
-  db.setAuthorizer((action, first, second) =>
-    isRefused(action, first, second) ? constants.SQLITE_DENY : constants.SQLITE_OK,
-  )
-  try {
-    const statement = db.prepare(sql)
-    switch (kind) {
-      case 'run':
-        return { changes: Number(statement.run(...parameters).changes) }
-      case 'get':
-        return statement.get(...parameters)
-      case 'all':
-        return statement.all(...parameters)
-    }
-  } catch (error) {
-    if (error instanceof Error && /not authorized|prohibited/.test(error.message)) {
-      throw new CounterfoilError('transaction_closed', `A trigger may not run: ${sql.slice(0, 200)}`, {
-        hint: 'Begin, commit, attach and pragma are not for triggers, and counterfoil_* tables may only be read.',
-      })
-    }
-    throw error
-  } finally {
-    db.setAuthorizer(null)
+/** Sessions that ran out of time and are remembered, so that a late call is told why. */
+const maxRemembered = 64
+
+/** The transaction of a trigger that runs statements of its own. There is one at most; everything else waits for its end. */
+export class Session {
+  readonly #link: Link
+  readonly #onEnd: () => void
+  #open: { readonly id: number; readonly timer: NodeJS.Timeout } | undefined
+  readonly #timedOut: number[] = []
+
+  /** @param onEnd a session ran out of time: what waited may go on */
+  constructor(link: Link, onEnd: () => void) {
+    this.#link = link
+    this.#onEnd = onEnd
   }
-}
 
-const control: ReadonlySet<number> = new Set([
-  constants.SQLITE_TRANSACTION,
-  constants.SQLITE_SAVEPOINT,
-  constants.SQLITE_ATTACH,
-  constants.SQLITE_DETACH,
-  constants.SQLITE_PRAGMA,
-])
-const reads: ReadonlySet<number> = new Set([
-  constants.SQLITE_READ,
-  constants.SQLITE_SELECT,
-  constants.SQLITE_FUNCTION,
-])
+  get isOpen(): boolean {
+    return this.#open !== undefined
+  }
 
-function isRefused(action: number, first: string | null, second: string | null): boolean {
-  if (control.has(action)) return true
-  return (
-    !reads.has(action) &&
-    [first, second].some((name) => name?.toLowerCase().startsWith('counterfoil_') ?? false)
-  )
+  begin(id: number, timeoutMs: number): number {
+    this.#link.begin(false)
+    try {
+      this.#link.connected().db.exec('savepoint trigger_statements')
+    } catch (error) {
+      this.#link.rollback()
+      throw this.#link.told(error)
+    }
+    const timer = setTimeout(() => {
+      this.#timedOut.push(id)
+      if (this.#timedOut.length > maxRemembered) this.#timedOut.shift()
+      this.#rollback()
+      this.#onEnd()
+    }, timeoutMs)
+    this.#open = { id, timer }
+    return id
+  }
+
+  perform(order: SessionOrder): unknown {
+    switch (order.do) {
+      case 'statement':
+        this.#check(order.session)
+        try {
+          return this.#link.connected().triggerStatements.run(order.statement)
+        } catch (error) {
+          throw this.#link.told(error, 'statement')
+        }
+      case 'commit':
+        return this.#commit(order.session, order.plan)
+      case 'rollback':
+        if (this.#open?.id === order.session) this.#rollback()
+        return undefined
+    }
+  }
+
+  #commit(id: number, plan: Plan): Planned {
+    this.#check(id)
+    const { db, planning } = this.#link.connected()
+    let planned: Planned
+    try {
+      planned = planning.plan(plan, () => db.exec('rollback to trigger_statements'))
+    } catch (error) {
+      const told = this.#link.told(error)
+      this.#rollback()
+      throw told
+    }
+    this.#end()
+    this.#link.commit()
+    return planned
+  }
+
+  /** The session is the one that is open, and no statement of the trigger has ended its transaction. */
+  #check(id: number): void {
+    if (this.#timedOut.includes(id)) {
+      throw new CounterfoilError(
+        'trigger_timeout',
+        'The trigger took longer than its time limit; its transaction was rolled back.',
+        {
+          hint: 'A trigger only plans: it writes few rows and calls nobody.',
+        },
+      )
+    }
+    if (this.#open?.id === id && this.#link.inTransaction) return
+    if (this.#open?.id === id) this.#rollback()
+    throw new CounterfoilError('transaction_closed', 'The transaction of this trigger is over.', {
+      hint: 'It was committed or rolled back, or one of its statements failed in a way that ended it.',
+    })
+  }
+
+  #rollback(): void {
+    this.#end()
+    this.#link.rollback()
+  }
+
+  #end(): void {
+    clearTimeout(this.#open?.timer)
+    this.#open = undefined
+  }
 }

@@ -22,17 +22,26 @@ create table counterfoil_receipt (
   state              text    not null check (state in ('accepted', 'planned', 'quarantined')),
   duplicates         integer not null default 0,
   last_duplicate_at  integer,
-  conflicts_with     integer references counterfoil_receipt (seq),
-  same_content_as    integer references counterfoil_receipt (seq),
+  conflicts_with     integer,           -- seq of the first receipt with this identity
+  same_content_as    integer,           -- seq of the first receipt with this content
   planned_at         integer,
-  planned_by         text
+  planned_by         text,
+  check (length(delivery) = 32 and length(fingerprint) = 33 and length(raw_fingerprint) = 33)
 ) strict;
 
--- One receipt for one delivery identity; conflicting ones stand beside it, one for each content.
-create unique index counterfoil_receipt_first on counterfoil_receipt (delivery) where conflicts_with is null;
+-- One receipt for one delivery identity; conflicting ones stand beside it, one for each content. The digest
+-- already covers the event id. The id leads because most producers' ids rise with time: then new entries land
+-- side by side, on pages that are in memory, however long the history; a bare digest would dirty one page each.
+create unique index counterfoil_receipt_first on counterfoil_receipt (event_id, delivery) where conflicts_with is null;
 create unique index counterfoil_receipt_conflict on counterfoil_receipt (delivery, fingerprint) where conflicts_with is not null;
 -- Where the signature does not cover the id, the same content under another id is looked for.
-create index counterfoil_receipt_content on counterfoil_receipt (fingerprint) where signed = 0;
+create index counterfoil_receipt_content on counterfoil_receipt (producer, fingerprint) where signed = 0;
+
+create trigger counterfoil_receipt_identity
+before update of id, delivery, event_id, fingerprint, raw_fingerprint, received_at, conflicts_with on counterfoil_receipt
+begin
+  select raise(abort, 'the identity of a receipt never changes');
+end;
 
 create table counterfoil_vault (
   receipt     integer primary key references counterfoil_receipt (seq),
@@ -40,6 +49,11 @@ create table counterfoil_vault (
   nonce       blob    not null,
   ciphertext  blob    not null
 ) strict;
+
+create trigger counterfoil_vault_bytes before update of receipt, nonce, ciphertext on counterfoil_vault
+begin
+  select raise(abort, 'a sealed payload never changes');
+end;
 
 -- Waiting for the relay; a claim moves `at` to the end of its lease. Small, whatever the history.
 create table counterfoil_outbox (
@@ -61,7 +75,7 @@ create table counterfoil_alert (
   raised_at   integer not null,
   reason      text    not null,
   owner       text    not null,
-  receipt     integer references counterfoil_receipt (seq),
+  receipt     text,
   quarantine  text,
   effect      text
 ) strict;
@@ -71,12 +85,13 @@ create table counterfoil_quarantine (
   seq      integer primary key,
   id       text    not null unique,
   receipt  integer not null unique references counterfoil_receipt (seq),
-  reason   text    not null,
+  reason   text    not null check (reason in ('unsupported-type', 'schema-failure', 'not-representable', 'identity-conflict', 'effect-conflict', 'plan-failed')),
   detail   text    not null,
   owner    text    not null,
   at       integer not null
 ) strict;
-create trigger counterfoil_quarantine_reason before update of reason, detail, receipt on counterfoil_quarantine
+
+create trigger counterfoil_quarantine_reason before update of id, receipt, reason, detail on counterfoil_quarantine
 begin
   select raise(abort, 'a quarantine reason never changes');
 end;
@@ -94,20 +109,29 @@ create table counterfoil_effect (
   planned_at       integer not null,
   state            text    not null check (state in ('planned', 'attempting', 'unknown', 'confirmed', 'refused', 'fenced', 'withdrawn')),
   version          integer not null default 1,
-  disputed         integer not null default 0,
-  escalated        integer not null default 0,
+  disputed         integer not null default 0 check (disputed in (0, 1)),
+  escalated        integer not null default 0 check (escalated in (0, 1)),
   changed_at       integer not null,
-  check ((order_domain is null) = (order_version is null))
+  check ((order_domain is null) = (order_version is null)),
+  check (length(fingerprint) = 33)
 ) strict;
-create unique index counterfoil_effect_key on counterfoil_effect (recipient, key);
-create index counterfoil_effect_name on counterfoil_effect (key);
+
+-- One effect for one (recipient, key). The key leads, so that a lookup by key alone is served too.
+create unique index counterfoil_effect_key on counterfoil_effect (key, recipient);
 create index counterfoil_effect_idempotency on counterfoil_effect (idempotency_key);
-create index counterfoil_effect_open on counterfoil_effect (state, seq) where state in ('planned', 'attempting', 'unknown');
--- Defence in depth behind the lifecycle table: a final state never moves.
+-- Everything but the many that went well.
+create index counterfoil_effect_state on counterfoil_effect (state, seq) where state <> 'confirmed';
+
+-- Defence in depth behind the lifecycle table.
 create trigger counterfoil_effect_final before update of state on counterfoil_effect
 when old.state in ('confirmed', 'refused', 'fenced', 'withdrawn') and new.state <> old.state
 begin
   select raise(abort, 'a final state never moves');
+end;
+
+create trigger counterfoil_effect_identity before update of id, recipient, key, fingerprint, idempotency_key on counterfoil_effect
+begin
+  select raise(abort, 'the identity of an effect never changes');
 end;
 
 -- The sealed request: the same bytes for every attempt.
@@ -117,6 +141,11 @@ create table counterfoil_request (
   nonce       blob    not null,
   ciphertext  blob    not null
 ) strict;
+
+create trigger counterfoil_request_bytes before update of effect, nonce, ciphertext on counterfoil_request
+begin
+  select raise(abort, 'a sealed request never changes');
+end;
 
 create table counterfoil_cause (
   effect   integer not null references counterfoil_effect (seq),
@@ -129,11 +158,11 @@ create index counterfoil_cause_receipt on counterfoil_cause (receipt);
 
 create table counterfoil_attempt (
   effect          integer not null references counterfoil_effect (seq),
-  number          integer not null,
+  number          integer not null check (number > 0),
   begun_at        integer not null,
   ended_at        integer,
   outcome         text check (outcome in ('confirmed', 'refused', 'fenced', 'notActed', 'unknown')),
-  open            integer not null default 1,
+  open            integer not null default 1 check (open in (0, 1)),
   why             text,
   status          integer,
   correlation     text,

@@ -1,0 +1,71 @@
+import {
+  checkIdentityPart,
+  deliveryDigest,
+  type Fingerprint,
+  fingerprintBytes,
+  fingerprintJson,
+  type Instant,
+  type JsonReading,
+  type Random,
+  type ReceiptId,
+  timeOrderedId,
+} from '../domain/index.ts'
+import type { ReceiptRecord } from '../store/index.ts'
+import { nameable, noType } from './event.ts'
+import type { EventFacts, Producer } from './producer.ts'
+
+/** What was read of a verified delivery. */
+export interface VerifiedDelivery {
+  readonly producer: Producer
+  readonly mediaType: string
+  readonly body: Uint8Array
+  readonly reading: Exclude<JsonReading, { kind: 'syntax' }>
+  readonly facts: EventFacts
+  readonly receivedAt: Instant
+}
+
+/** Marks the id of an event whose payload cannot be read and which has no other: its bytes make it the same event. */
+export const contentPrefix = 'content:'
+
+/** @returns the receipt, or why the delivery has no identity */
+export function toReceipt(delivery: VerifiedDelivery, random: Random): ReceiptRecord | string {
+  const { producer, reading, facts, receivedAt } = delivery
+  const rawFingerprint = fingerprintBytes(delivery.body)
+  const id =
+    facts.id ?? (reading.kind === 'notRepresentable' ? `${contentPrefix}${rawFingerprint}` : undefined)
+  if (id === undefined) return 'the delivery carries no id'
+  const fault = faultOf('id', id) ?? faultOf('source', facts.source)
+  if (fault !== undefined) return fault
+  return {
+    id: timeOrderedId<ReceiptId>('rcp', receivedAt, random.bytes(10)),
+    delivery: deliveryDigest({ namespace: producer.name, source: facts.source, id }),
+    producer: producer.name,
+    namespace: producer.name,
+    source: facts.source,
+    eventId: id,
+    // It is authentic whatever it calls itself: what no column can hold is quarantined as unsupported, not refused.
+    type: nameable(facts.type) ?? noType,
+    schemaVersion: nameable(facts.version),
+    fingerprint: contentFingerprint(producer, reading, rawFingerprint),
+    rawFingerprint,
+    contentType: delivery.mediaType,
+    bytes: delivery.body.byteLength,
+    provenance: producer.kind.provenance,
+    origin: 'live',
+    eventAt: facts.at,
+    receivedAt,
+  }
+}
+
+function faultOf(what: string, part: string): string | undefined {
+  const fault = checkIdentityPart(part)
+  return fault === undefined ? undefined : `the ${what} of the event ${fault}`
+}
+
+function contentFingerprint(
+  producer: Producer,
+  reading: VerifiedDelivery['reading'],
+  raw: Fingerprint,
+): Fingerprint {
+  return reading.kind === 'read' ? fingerprintJson(reading.value, { volatile: producer.kind.volatile }) : raw
+}

@@ -1,0 +1,77 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { assert, type EffectId, type Fact, transition, type WorkerId } from '../../domain/index.ts'
+import type { DueClaim, DueWork, EffectWork, RepeatBegin } from '../store.ts'
+import type { EffectMoves, KnownEffect } from './effect-moves.ts'
+import type { Reading } from './read.ts'
+import { toSealed } from './rows.ts'
+
+/** Design decision 3: attempts begun, with their lease, before their first byte. */
+export class Due {
+  readonly #reading: Reading
+  readonly #moves: EffectMoves
+  readonly #claim
+  readonly #attempt
+  readonly #request
+  readonly #lease
+  readonly #renew
+
+  constructor(db: DatabaseSync, reading: Reading, moves: EffectMoves) {
+    this.#reading = reading
+    this.#moves = moves
+    // counterfoil_due_at
+    this.#claim = db.prepare(`
+      update counterfoil_due set at = ?, worker = ? where effect in
+        (select effect from counterfoil_due where recipient = ? and at <= ? order by at limit ?)
+      returning effect`)
+    // The primary key (effect, number).
+    this.#attempt = db.prepare(`
+      insert into counterfoil_attempt (effect, number, begun_at, worker)
+      select ?1, coalesce(max(number), 0) + 1, ?2, ?3 from counterfoil_attempt where effect = ?1 returning number`)
+    this.#request = db.prepare('select key_id, nonce, ciphertext from counterfoil_request where effect = ?')
+    this.#lease = db.prepare(`
+      insert into counterfoil_due (effect, recipient, at, worker) select seq, recipient, ?, ? from counterfoil_effect where seq = ?
+      on conflict (effect) do update set at = excluded.at, worker = excluded.worker`)
+    // The unique index of id, then the primary key of due.
+    this.#renew = db.prepare(`
+      update counterfoil_due set at = ? where worker = ?
+        and effect = (select seq from counterfoil_effect where id = ? and state = 'attempting')`)
+  }
+
+  takeDue({ worker, now, leaseMs, slots }: DueClaim): DueWork[] {
+    const taken: DueWork[] = []
+    for (const [recipient, limit] of Object.entries(slots)) {
+      // To SQLite a negative limit is none.
+      if (limit < 1) continue
+      const rows = this.#claim.all(now + leaseMs, worker, recipient, now, limit) as { effect: number }[]
+      rows.sort((a, b) => a.effect - b.effect)
+      for (const { effect } of rows) {
+        const known = this.#moves.bySeq(effect)
+        if (known.state === 'planned') taken.push(this.#begin(known, 'begun', worker, now))
+        else taken.push({ kind: 'attention', effect: this.#reading.effectBySeq(effect) })
+      }
+    }
+    return taken
+  }
+
+  beginRepeat({ effect, expectedVersion, worker, now, leaseMs }: RepeatBegin): EffectWork | null {
+    const known = this.#moves.byId(effect)
+    if (known === undefined || known.version !== expectedVersion || known.state !== 'unknown') return null
+    this.#lease.run(now + leaseMs, worker, known.seq)
+    return this.#begin(known, 'repeatBegun', worker, now)
+  }
+
+  renew(renewal: { worker: WorkerId; effects: readonly EffectId[]; now: number; leaseMs: number }): void {
+    const { worker, effects, now, leaseMs } = renewal
+    for (const effect of effects) this.#renew.run(now + leaseMs, worker, effect)
+  }
+
+  #begin(known: KnownEffect, fact: Fact, worker: WorkerId, now: number): EffectWork {
+    const { seq } = known
+    const next = transition(known.state, fact)
+    assert(next.kind === 'moves', `an effect that is ${known.state} cannot be ${fact}`)
+    const { number } = this.#attempt.get(seq, now, worker) as { number: number }
+    this.#moves.move(known, { to: next.to, disputed: known.disputed === 1, escalated: false, at: now })
+    const request = toSealed(this.#request.get(seq) as Record<string, unknown>)
+    return { kind: 'attempt', effect: this.#reading.effectBySeq(seq), attempt: number, request }
+  }
+}

@@ -1,0 +1,93 @@
+import type { Acceptance, NewQuarantine } from '../store.ts'
+import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from './digest.ts'
+
+/**
+ * How an acceptance crosses the thread: plain fields in a row, and all bytes of a batch in one block that is
+ * moved, not copied. It costs a third of cloning the object.
+ */
+export type PackedAcceptance = readonly [
+  id: string,
+  producer: string,
+  namespace: string,
+  source: string,
+  eventId: string,
+  type: string,
+  schemaVersion: string | null,
+  contentType: string,
+  bytes: number,
+  signed: 0 | 1,
+  origin: string,
+  eventAt: number | null,
+  receivedAt: number,
+  keyId: string,
+  /** When and for whom the outbox record is due; null when it goes to quarantine. */
+  outboxAt: number | null,
+  worker: string | null,
+  quarantine: NewQuarantine | null,
+  conflict: string,
+  conflictOwner: string,
+  /** Where its bytes begin in the block: delivery, fingerprint, raw fingerprint, nonce, ciphertext. */
+  at: number,
+  nonceBytes: number,
+  ciphertextBytes: number,
+]
+
+const digestBytes = deliveryBytes + 2 * fingerprintBytes
+
+/** Bytes that this acceptance takes in the block. */
+export function packedBytes({ payload }: Acceptance): number {
+  return digestBytes + payload.nonce.length + payload.ciphertext.length
+}
+
+/** @throws CounterfoilError `internal` when a digest is not one */
+export function pack(
+  { receipt, payload, next, onConflict }: Acceptance,
+  block: Buffer,
+  at: number,
+): PackedAcceptance {
+  const { nonce, ciphertext } = payload
+  writeDelivery(receipt.delivery, block, at)
+  writeFingerprint(receipt.fingerprint, block, at + deliveryBytes)
+  writeFingerprint(receipt.rawFingerprint, block, at + deliveryBytes + fingerprintBytes)
+  block.set(nonce, at + digestBytes)
+  block.set(ciphertext, at + digestBytes + nonce.length)
+  const handOff = next.kind === 'plan' ? next.handOff : null
+  return [
+    receipt.id,
+    receipt.producer,
+    receipt.namespace,
+    receipt.source,
+    receipt.eventId,
+    receipt.type,
+    receipt.schemaVersion,
+    receipt.contentType,
+    receipt.bytes,
+    receipt.provenance === 'signed' ? 1 : 0,
+    receipt.origin,
+    receipt.eventAt,
+    receipt.receivedAt,
+    payload.keyId,
+    next.kind === 'plan' ? receipt.receivedAt + (handOff?.leaseMs ?? 0) : null,
+    handOff?.worker ?? null,
+    next.kind === 'quarantine' ? next.quarantine : null,
+    onConflict.id,
+    onConflict.owner,
+    at,
+    nonce.length,
+    ciphertext.length,
+  ]
+}
+
+/** The bytes of one acceptance, as views of the block. */
+export function bytesOf(packed: PackedAcceptance, block: Uint8Array) {
+  const at = packed[19]
+  const nonceAt = at + digestBytes
+  const ciphertextAt = nonceAt + packed[20]
+  return {
+    delivery: block.subarray(at, at + deliveryBytes),
+    fingerprint: block.subarray(at + deliveryBytes, at + deliveryBytes + fingerprintBytes),
+    rawFingerprint: block.subarray(at + deliveryBytes + fingerprintBytes, nonceAt),
+    nonce: block.subarray(nonceAt, ciphertextAt),
+    ciphertext: block.subarray(ciphertextAt, ciphertextAt + packed[21]),
+  }
+}

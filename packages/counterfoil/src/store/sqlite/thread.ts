@@ -1,0 +1,91 @@
+import { type Transferable, Worker } from 'node:worker_threads'
+import { CounterfoilError } from '../../domain/index.ts'
+import { toError } from './failure.ts'
+import type { Batch, FromWorker, Order, Result, ToWorker, WorkerOptions } from './protocol.ts'
+
+interface Waiter {
+  readonly resolve: (value: any) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The store's thread as seen from the main one: messages out, promises back. It is started when it is first needed. */
+export class Thread {
+  readonly #options: WorkerOptions
+  readonly #waiters = new Map<number, Waiter>()
+  #worker: Worker | undefined
+  #nextId = 1
+
+  constructor(options: WorkerOptions) {
+    this.#options = options
+  }
+
+  /** Fulfils with one result for each call. @throws DataCloneError at once when a value cannot cross the thread */
+  batch(batch: Batch): Promise<readonly Result[]> {
+    return this.#send((id) => ({ id, batch }), [batch.block.buffer as ArrayBuffer])
+  }
+
+  order<Value>(order: Order): Promise<Value> {
+    return this.#send((id) => ({ id, order }), [])
+  }
+
+  async end(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  #send<Value>(message: (id: number) => ToWorker, moved: Transferable[]): Promise<Value> {
+    this.#worker ??= this.#start()
+    const worker = this.#worker
+    const id = this.#nextId++
+    return new Promise((resolve, reject) => {
+      worker.postMessage(message(id), moved)
+      this.#waiters.set(id, { resolve, reject })
+    })
+  }
+
+  #start(): Worker {
+    // Built, this file and the thread's program are .js.
+    const program = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+    const worker = new Worker(program, { workerData: this.#options, name: 'counterfoil store' })
+    let why = 'it was ended'
+    worker.on('message', (message: FromWorker) => this.#answer(message))
+    worker.on('error', (error) => {
+      why = error instanceof Error ? error.message : String(error)
+    })
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined
+      this.#lost(why)
+    })
+    return worker
+  }
+
+  #answer(message: FromWorker): void {
+    const waiter = this.#waiters.get(message.id)
+    this.#waiters.delete(message.id)
+    if (waiter === undefined) return
+    if ('results' in message) waiter.resolve(message.results)
+    else if ('ok' in message.result) waiter.resolve(message.result.ok)
+    else waiter.reject(toError(message.result.failed))
+  }
+
+  /** The thread is gone: what it was told may have been committed. The next call starts another. */
+  #lost(why: string): void {
+    const lost = [...this.#waiters.values()]
+    this.#waiters.clear()
+    for (const { reject } of lost) {
+      reject(
+        new CounterfoilError(
+          'commit_unknown',
+          `The thread of the store ${this.#options.path} ended: ${why}.`,
+        ),
+      )
+    }
+  }
+}
+
+export function closed(): CounterfoilError {
+  return new CounterfoilError('store_closed', 'The store is not open.', {
+    hint: 'Call start() or open() first; after stop() or close() nothing is taken in.',
+  })
+}
