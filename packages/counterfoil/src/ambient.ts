@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock, Log, Random } from './domain/ports.ts'
+import type { Clock, Log, Random } from './domain/index.ts'
 
 /** The machine's own clock, randomness and standard error, behind the ports. */
 

@@ -1,7 +1,12 @@
 import { stderrLog, systemClock, systemRandom } from './ambient.ts'
-import { type Duration, milliseconds } from './domain/duration.ts'
-import { CounterfoilError } from './domain/errors.ts'
-import type { Clock, Log, Random } from './domain/ports.ts'
+import {
+  type Clock,
+  CounterfoilError,
+  type Duration,
+  type Log,
+  milliseconds,
+  type Random,
+} from './domain/index.ts'
 import { createEngine, type Engine, type Trigger } from './engine/index.ts'
 import {
   createReceive,

@@ -24,7 +24,7 @@ export interface Contract {
 export interface Idempotency {
   /** The request header that carries the key. */
   readonly header: string
-  /** Default: `cf_` and up to 61 more characters. */
+  /** Default: `cf_` and 43 characters of base64url. Where a recipient folds case, use the uuid form. */
   readonly format?: KeyFormat
   /** How long the recipient remembers a key, counted from the first request that carried it. */
   readonly remembersFor: Duration

@@ -223,3 +223,15 @@ describe('Retry-After', () => {
     )
   })
 })
+
+test('a body that the contract reads and that is no JSON leaves a 200 unknown (C26)', () => {
+  const contract: Contract = {
+    outcomes: [{ status: 200, body: { pointer: '/ok', equals: false }, means: 'refused' }],
+  }
+  const answered = (body: string) =>
+    ({ kind: 'answered', status: 200, headers: {}, body: Buffer.from(body) }) as const
+  assert.equal(classify(contract, answered('{"ok":true}'), 0).kind, 'confirmed')
+  assert.equal(classify(contract, answered('{"ok":false}'), 0).kind, 'refused')
+  assert.equal(classify(contract, answered('<html>'), 0).kind, 'unknown')
+  assert.equal(classify({}, answered('<html>'), 0).kind, 'confirmed')
+})

@@ -56,6 +56,13 @@ export function classify(contract: Contract, exchange: Exchange, now: number): O
       ...about,
     }
   }
+  if (contract.outcomes?.some((candidate) => dependsOnBody(candidate, exchange))) {
+    return {
+      kind: 'unknown',
+      why: `answered ${status} with a body that the contract reads and is no JSON`,
+      ...about,
+    }
+  }
   if (status === contract.ordering?.fence.rejectedWith) {
     return { kind: 'fenced', why: `answered ${status}: a newer version is already there`, ...about }
   }
@@ -73,6 +80,9 @@ export function classifyLookup(contract: Contract, exchange: Exchange): LookupFi
   const about = { status, ...optional('correlation', correlationOf(contract, exchange)) }
   const rule = contract.lookup?.answers?.find((candidate) => matches(candidate, exchange))
   if (rule !== undefined) return { kind: rule.means, why: `the contract reads ${status} so`, ...about }
+  if (contract.lookup?.answers?.some((candidate) => dependsOnBody(candidate, exchange))) {
+    return { kind: 'nothing', why: `the lookup answered ${status} with a body that is no JSON`, ...about }
+  }
   if (status >= 200 && status < 300) return { kind: 'acted', why: `the lookup answered ${status}`, ...about }
   if (status === 404) return { kind: 'absent', why: 'the lookup answered 404', ...about }
   return { kind: 'nothing', why: `the lookup answered ${status}`, ...about }
@@ -103,10 +113,26 @@ function parseHttpDate(text: string): number {
 
 type Answered = Extract<Exchange, { kind: 'answered' }>
 
-function matches(pattern: AnswerPattern, answer: Answered): boolean {
-  const { status, body } = pattern
-  const fits = typeof status === 'number' ? status === answer.status : status[0] === String(answer.status)[0]
-  return fits && (body === undefined || memberOf(answer, body.pointer) === body.equals)
+function matches({ status, body }: AnswerPattern, answer: Answered): boolean {
+  return fits(status, answer) && (body === undefined || memberOf(answer, body.pointer) === body.equals)
+}
+
+function fits(status: AnswerPattern['status'], answer: Answered): boolean {
+  return typeof status === 'number' ? status === answer.status : status[0] === String(answer.status)[0]
+}
+
+/** The contract reads the body of this status, and this body cannot be read: its status alone proves nothing. */
+function dependsOnBody({ status, body }: AnswerPattern, answer: Answered): boolean {
+  return body !== undefined && fits(status, answer) && !isJson(answer)
+}
+
+function isJson(answer: Answered): boolean {
+  try {
+    JSON.parse(new TextDecoder().decode(answer.body))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function correlationOf(contract: Contract, answer: Answered): string | undefined {

@@ -3,6 +3,7 @@ import {
   CounterfoilError,
   classify,
   classifyLookup,
+  type Exchange,
   type Log,
   nextStep,
   type Random,
@@ -46,14 +47,11 @@ export async function runAttempt(
   const recipient = recipientOf(settings, work.effect)
   const bytes = ports.vault.open(work.request, work.effect.id)
   const { idempotencyKey, order } = work.effect
-  const exchange = await sendAttempt(
-    ports.network,
-    recipient,
-    decodeRequest(bytes),
-    idempotencyKey,
-    order,
-    signal,
-  )
+  // A process that slept past its lease must not send: another may be asking whether this attempt acted.
+  const leaseEnded = ports.clock.now() >= (work.effect.dueAt ?? 0)
+  const exchange: Exchange = leaseEnded
+    ? { kind: 'notSent', why: 'the lease ended first' }
+    : await sendAttempt(ports.network, recipient, decodeRequest(bytes), idempotencyKey, order, signal)
   const outcome = classify(recipient.contract, exchange, ports.clock.now())
   await settle(ports, settings, work.effect, { kind: 'answer', attempt: work.attempt, outcome })
 }

@@ -4,6 +4,7 @@ import {
   codeOf,
   type EffectId,
   effectKey,
+  type Fingerprint,
   fingerprintJson,
   fitSchema,
   idempotencyKey,
@@ -16,7 +17,16 @@ import {
 } from '../domain/index.ts'
 import type { EffectDefinition } from '../recipients/index.ts'
 import { encodeRequest } from '../recipients/index.ts'
-import type { NewEffect, Plan, Planned, PlanSession, PlanTransaction, Store, Vault } from '../store/index.ts'
+import type {
+  NewEffect,
+  Order,
+  Plan,
+  Planned,
+  PlanSession,
+  PlanTransaction,
+  Store,
+  Vault,
+} from '../store/index.ts'
 import { passes, patiently } from './patience.ts'
 import type { DeclareEffect, OrderedPlan, Trigger } from './trigger.ts'
 
@@ -201,11 +211,7 @@ async function toEffect(
     name,
     trigger,
     // Order belongs to the payload: equal version with another payload is a conflict, not a second effect.
-    fingerprint: fingerprintJson({
-      name,
-      payload: payload ?? null,
-      order: order === null ? null : { ...order },
-    }),
+    fingerprint: fingerprintOf(name, payload, order),
     idempotencyKey: idempotencyKey({
       recipient: recipient.name,
       key,
@@ -214,6 +220,20 @@ async function toEffect(
     order,
     plannedAt: at,
     request: ports.vault.seal(encodeRequest(definition.request(payload), recipient), id),
+  }
+}
+
+function fingerprintOf(name: string, payload: JsonValue, order: Order | null): Fingerprint {
+  try {
+    return fingerprintJson({ name, payload: payload ?? null, order: order === null ? null : { ...order } })
+  } catch (error) {
+    throw new CounterfoilError(
+      'effect_payload_invalid',
+      `The payload of effect '${name}' is no JSON: ${describe(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

@@ -87,8 +87,8 @@ async function readChunks(
 
 /** @param wanted at most `maxBytes` */
 function withRoom(bytes: Uint8Array, length: number, wanted: number, maxBytes: number): Uint8Array {
-  // What a chunk came in belongs to its sender, so the first copy always moves.
-  if (bytes.byteLength >= wanted && bytes.byteLength > length) return bytes
+  // A chunk is full by itself, so what its sender may still hold is never written to.
+  if (bytes.byteLength >= wanted) return bytes
   const doubled = Math.min(maxBytes, Math.max(firstRoom, bytes.byteLength * 2))
   const larger = new Uint8Array(Math.max(wanted, doubled))
   larger.set(bytes.subarray(0, length))

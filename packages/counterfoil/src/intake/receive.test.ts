@@ -204,6 +204,10 @@ describe('a good delivery', () => {
       await receive(standardRequest('msg_1', now, paid))
       assert.deepEqual([delivered.length, reserved()], [0, 0], outcome)
     }
+    const never = () => assert.fail('nothing is to be planned')
+    const handOff: HandOff = { reserve: never, deliver: never, release: never }
+    const quarantine = testIntake(acceptAll, { handOff })
+    assert.equal((await quarantine.receive(standardRequest('msg_1', now, '{"type":"x"}'))).status, 202)
     const full = countingHandOff(0)
     const { receive, entries } = testIntake(acceptAll, { handOff: full.handOff })
     assert.equal((await receive(standardRequest('msg_1', now, paid))).status, 202)

@@ -8,11 +8,12 @@ import {
   type Ordering,
 } from '../domain/index.ts'
 import type { EffectRequest, HttpRecipient } from './http-recipient.ts'
+import { checkPath } from './request-path.ts'
 
 export interface RecipientOptions<C extends Contract> {
   readonly url: string
   readonly contract: C
-  /** From the first byte sent to the last byte read. Default `30s`. */
+  /** From the call to the last byte of the answer, connecting included. Default `30s`. */
   readonly timeout?: Duration
   /** Credentials and the like: asked for at each call and stored nowhere. */
   readonly headers?: () => Record<string, string>
@@ -68,9 +69,21 @@ export function recipient<const C extends Contract>(
       },
     )
   }
+  const url = new URL(options.url)
+  if (url.username !== '' || url.password !== '') {
+    throw new CounterfoilError(
+      'config_invalid',
+      `The url of recipient '${name}' holds a user name or password.`,
+      {
+        hint: 'Give an authorization header in its headers function: that is asked at each call and stored nowhere.',
+      },
+    )
+  }
+  const lookupPath = options.contract.lookup?.path
+  if (lookupPath !== undefined) checkPath(lookupPath.replaceAll('{key}', 'key'))
   const self: Recipient<C> = {
     name,
-    url: new URL(options.url),
+    url,
     contract: options.contract,
     timeoutMs: milliseconds(options.timeout ?? '30s'),
     allowPrivateAddresses: options.allowPrivateAddresses ?? false,

@@ -43,6 +43,10 @@ test('a cut one does not open, also where a short tag would pass for a whole one
       damaged,
     )
   }
+  // Eight bytes of payload and a quarter of their tag.
+  const short = vault.seal(Buffer.from('8 bytes.'), 'rcp_1')
+  const quarter = { ...short, ciphertext: short.ciphertext.slice(0, 12) }
+  assert.throws(() => vault.open(quarter, 'rcp_1'), damaged)
   for (const nonce of [new Uint8Array(0), sealed.nonce.subarray(0, 8)]) {
     assert.throws(() => vault.open({ ...sealed, nonce }, 'rcp_1'), damaged)
   }
