@@ -126,7 +126,10 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
           ownerOf,
           plannedBy: options.version ?? 'unversioned',
           openEvent: (receipt, payload) => readEvent(producers, types, receipt, payload),
-          onAlert: options.onAlert ?? ((alert) => log('warn', `alert: ${alert.reason}`, { ...alert })),
+          onAlert:
+            options.onAlert ??
+            (({ reason, at: raisedAt, ...about }: Alert) =>
+              log('warn', `alert: ${reason}`, { ...about, raisedAt })),
           leaseMs: milliseconds(options.lease ?? '10s'),
           planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
           pollMs: milliseconds(options.poll ?? '250ms'),

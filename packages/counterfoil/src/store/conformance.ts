@@ -1,0 +1,33 @@
+import { describe } from 'node:test'
+import { accepting } from './conformance/accepting.ts'
+import { attempts } from './conformance/attempts.ts'
+import type { MakeStore } from './conformance/given.ts'
+import { lifetime } from './conformance/lifetime.ts'
+import { model } from './conformance/model.ts'
+import { outbox } from './conformance/outbox.ts'
+import { planning } from './conformance/planning.ts'
+import { reading } from './conformance/reading.ts'
+import { sessions } from './conformance/sessions.ts'
+import { settling } from './conformance/settling.ts'
+
+export type { MakeStore, StoreUnderTest } from './conformance/given.ts'
+
+/**
+ * What the store port means, as tests: every store passes them.
+ *
+ * @example
+ * conformance('sqlite', async () => ({ store, reopen, dispose }))
+ */
+export function conformance(name: string, makeStore: MakeStore): void {
+  describe(name, () => {
+    describe('accept', () => accepting(makeStore))
+    describe('outbox', () => outbox(makeStore))
+    describe('plan', () => planning(makeStore))
+    describe('plan session', () => sessions(makeStore))
+    describe('attempt', () => attempts(makeStore))
+    describe('settle', () => settling(makeStore))
+    describe('read', () => reading(makeStore))
+    describe('open and close', () => lifetime(makeStore))
+    describe('model', () => model(makeStore))
+  })
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import {
+  alice,
+  begun,
+  bob,
+  effectOf,
+  leaseMs,
+  type MakeStore,
+  muchLater,
+  on,
+  plannedEffect,
+  settled,
+  settlement,
+  start,
+  unknownEffect,
+} from './given.ts'
+
+const bank = { bank: 100 }
+
+/** Design decision 3. */
+export function attempts(make: MakeStore): void {
+  it(
+    'a planned effect that is due is begun: its attempt and lease are durable before the worker has it (I5)',
+    on(make, async (store, { reopen }) => {
+      const { id } = await plannedEffect(store)
+      const [work, ...others] = await store.takeDue({ worker: alice, now: start + 5, leaseMs, slots: bank })
+      assert.equal(others.length, 0)
+      assert.ok(work?.kind === 'attempt')
+      assert.equal(work.attempt, 1)
+      assert.equal(Buffer.from(work.request.ciphertext).toString(), 'request pay')
+      const seen = await effectOf(await reopen(), id)
+      assert.deepEqual(seen, work.effect)
+      assert.equal(seen.state, 'attempting')
+      assert.equal(seen.version, 2)
+      assert.equal(seen.changedAt, start + 5)
+      assert.equal(seen.dueAt, start + 5 + leaseMs)
+      assert.deepEqual(seen.attempts, [
+        {
+          number: 1,
+          begunAt: start + 5,
+          endedAt: null,
+          outcome: null,
+          open: true,
+          why: null,
+          status: null,
+          correlation: null,
+          retryAfterMs: null,
+          worker: alice,
+        },
+      ])
+    }),
+  )
+
+  it(
+    'no effect is taken before its time, without a slot, or beyond the slots',
+    on(make, async (store) => {
+      for (let i = 0; i < 4; i++) await plannedEffect(store)
+      const take = (now: number, slots: Record<string, number>) =>
+        store.takeDue({ worker: alice, now, leaseMs, slots })
+      assert.equal((await take(start - 1, bank)).length, 0)
+      assert.equal((await take(start, {})).length, 0)
+      assert.equal((await take(start, { mail: 5, bank: 0 })).length, 0)
+      assert.equal((await take(start, { bank: -1 })).length, 0)
+      assert.equal((await take(start, { bank: 3 })).length, 3)
+      assert.equal((await take(start, bank)).length, 1)
+    }),
+  )
+
+  it(
+    'each recipient has its own slots',
+    on(make, async (store) => {
+      for (let i = 0; i < 3; i++) {
+        await plannedEffect(store, { recipient: 'bank' })
+        await plannedEffect(store, { recipient: 'mail' })
+      }
+      const taken = await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 1, mail: 2 } })
+      assert.deepEqual(taken.map(({ effect }) => effect.recipient).sort(), ['bank', 'mail', 'mail'])
+    }),
+  )
+
+  it(
+    'a lease that ended while attempting brings the effect up for attention, and begins nothing (C02)',
+    on(make, async (store) => {
+      const { effect } = await begun(store)
+      assert.equal(
+        (await store.takeDue({ worker: bob, now: start + leaseMs - 1, leaseMs, slots: bank })).length,
+        0,
+      )
+      const [due] = await store.takeDue({ worker: bob, now: start + leaseMs, leaseMs, slots: bank })
+      assert.equal(due?.kind, 'attention')
+      assert.equal(due?.effect.state, 'attempting')
+      assert.equal(due?.effect.version, effect.version)
+      assert.equal(due?.effect.attempts.length, 1)
+      assert.equal(due?.effect.dueAt, start + 2 * leaseMs)
+    }),
+  )
+
+  it(
+    'an unknown effect that is due comes up for attention',
+    on(make, async (store) => {
+      const { id } = await unknownEffect(store)
+      const [due] = await store.takeDue({ worker: bob, now: start + 60_000, leaseMs, slots: bank })
+      assert.equal(due?.kind, 'attention')
+      assert.equal(due?.effect.id, id)
+      assert.equal(due?.effect.state, 'unknown')
+    }),
+  )
+
+  it(
+    'what is final is never due',
+    on(make, async (store) => {
+      await settled(store, settlement(await begun(store), { to: 'confirmed' }))
+      assert.deepEqual(await store.takeDue({ worker: alice, now: muchLater, leaseMs, slots: bank }), [])
+    }),
+  )
+
+  it(
+    'two handles that take at once never begin the same effect',
+    on(make, async (store, { reopen }) => {
+      const other = await reopen()
+      for (let i = 0; i < 20; i++) await plannedEffect(store)
+      const taken = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (index % 2 === 0 ? store : other).takeDue({
+            worker: index % 2 === 0 ? alice : bob,
+            now: start,
+            leaseMs,
+            slots: { bank: 5 },
+          }),
+        ),
+      )
+      const ids = taken.flat().map(({ effect }) => effect.id)
+      assert.equal(ids.length, 20)
+      assert.equal(new Set(ids).size, 20)
+      for (const { effect } of taken.flat()) assert.equal(effect.attempts.length, 1)
+    }),
+  )
+
+  it(
+    'a lease is renewed by the worker that holds it, while it attempts',
+    on(make, async (store) => {
+      const { effect } = await begun(store)
+      await store.renew({ worker: bob, effects: [effect.id], now: start + 10_000, leaseMs })
+      assert.equal((await effectOf(store, effect.id)).dueAt, start + leaseMs)
+      await store.renew({ worker: alice, effects: [effect.id], now: start + 10_000, leaseMs })
+      const renewed = await effectOf(store, effect.id)
+      assert.equal(renewed.dueAt, start + 10_000 + leaseMs)
+      assert.equal(renewed.version, effect.version)
+      assert.equal(
+        (await store.takeDue({ worker: bob, now: start + leaseMs, leaseMs, slots: bank })).length,
+        0,
+      )
+    }),
+  )
+
+  it(
+    'a lease that another worker took over is not renewed, nor is one of an effect that does not attempt',
+    on(make, async (store) => {
+      const { effect } = await begun(store)
+      await store.takeDue({ worker: bob, now: start + leaseMs, leaseMs, slots: bank })
+      await store.renew({ worker: alice, effects: [effect.id], now: start + leaseMs + 9_000, leaseMs })
+      assert.equal((await effectOf(store, effect.id)).dueAt, start + 2 * leaseMs)
+      const other = await unknownEffect(store)
+      await store.takeDue({ worker: alice, now: start + 60_000, leaseMs, slots: bank })
+      const before = (await effectOf(store, other.id)).dueAt
+      await store.renew({ worker: alice, effects: [other.id], now: start + 70_000, leaseMs })
+      assert.equal((await effectOf(store, other.id)).dueAt, before)
+    }),
+  )
+
+  it(
+    'an unknown effect is repeated with the next number and the same bytes, at the version it was decided on (I7)',
+    on(make, async (store) => {
+      const effect = await unknownEffect(store)
+      const repeat = { effect: effect.id, worker: bob, now: start + 70_000, leaseMs }
+      assert.equal(await store.beginRepeat({ ...repeat, expectedVersion: effect.version - 1 }), null)
+      const work = await store.beginRepeat({ ...repeat, expectedVersion: effect.version })
+      assert.equal(work?.attempt, 2)
+      assert.equal(Buffer.from(work!.request.ciphertext).toString(), 'request pay')
+      assert.equal(work?.effect.state, 'attempting')
+      assert.equal(work?.effect.version, effect.version + 1)
+      assert.equal(work?.effect.dueAt, start + 70_000 + leaseMs)
+      assert.deepEqual(
+        work?.effect.attempts.map(({ number, open, worker }) => ({ number, open, worker })),
+        [
+          { number: 1, open: true, worker: alice },
+          { number: 2, open: true, worker: bob },
+        ],
+      )
+    }),
+  )
+
+  it(
+    'only an unknown effect is repeated, and of many deciders one',
+    on(make, async (store, { reopen }) => {
+      const repeat = { worker: bob, now: start + 70_000, leaseMs }
+      const { id, version } = await plannedEffect(store, { at: muchLater })
+      assert.equal(await store.beginRepeat({ ...repeat, effect: id, expectedVersion: version }), null)
+      const work = await begun(store)
+      assert.equal(
+        await store.beginRepeat({ ...repeat, effect: work.effect.id, expectedVersion: work.effect.version }),
+        null,
+      )
+      assert.equal(
+        await store.beginRepeat({ ...repeat, effect: 'eff_none' as never, expectedVersion: 1 }),
+        null,
+      )
+      const other = await reopen()
+      const unknown = await unknownEffect(store)
+      const begunBy = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (index % 2 === 0 ? store : other).beginRepeat({
+            ...repeat,
+            effect: unknown.id,
+            expectedVersion: unknown.version,
+          }),
+        ),
+      )
+      assert.equal(begunBy.filter((one) => one !== null).length, 1)
+      assert.equal((await effectOf(store, unknown.id)).attempts.length, 2)
+    }),
+  )
+
+  it(
+    'an effect that is planned again is attempted again with the next number',
+    on(make, async (store) => {
+      const work = await begun(store)
+      await settled(store, settlement(work, { to: 'planned', dueAt: start + 2_000, closeAttempts: true }))
+      assert.equal(
+        (await store.takeDue({ worker: alice, now: start + 1_999, leaseMs, slots: bank })).length,
+        0,
+      )
+      const [again] = await store.takeDue({ worker: alice, now: start + 2_000, leaseMs, slots: bank })
+      assert.ok(again?.kind === 'attempt')
+      assert.equal(again.attempt, 2)
+      assert.deepEqual(
+        again.effect.attempts.map(({ outcome, open }) => ({ outcome, open })),
+        [
+          { outcome: 'notActed', open: false },
+          { outcome: null, open: true },
+        ],
+      )
+    }),
+  )
+}

@@ -1,0 +1,4 @@
+import { conformance } from '../conformance.ts'
+import { temporaryStore } from './fixtures/temporary.ts'
+
+conformance('sqlite', temporaryStore)
