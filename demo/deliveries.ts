@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import webhooks from '@octokit/webhooks-examples' with { type: 'json' }
-import { githubTypes } from './keys.ts'
+import { githubKey, githubTypes } from './keys.ts'
 
 /** Signed deliveries, as their producers send them. */
 
@@ -75,21 +75,29 @@ interface Examples {
   readonly examples: readonly Record<string, unknown>[]
 }
 
-/** Real GitHub payloads, up to five of each type that the demo takes, with ids that are the same in every run. */
+/**
+ * Real GitHub payloads, up to five of each type that the demo takes, with ids that are the same in every run.
+ * Of examples that are about the same operation the first is taken.
+ */
 export function realDeliveries(): Delivery[] {
   const supported: readonly string[] = githubTypes
-  return (webhooks as readonly Examples[])
+  const keys = new Set<string>()
+  return (webhooks as unknown as readonly Examples[])
     .filter(({ name }) => supported.includes(name))
     .flatMap(({ name, examples }) =>
       examples
         .slice(0, 5)
+        .filter((payload) => {
+          const key = githubKey(name, payload, JSON.stringify(payload))
+          return !keys.has(key) && keys.add(key)
+        })
         .map((payload, index) => githubDelivery(name, `demo-${name}-${index + 1}`, payload)),
     )
 }
 
 /** A real payload of an opened issue, with another number and title. */
 export function openedIssue(number: number, title: string): Record<string, unknown> {
-  const issues = (webhooks as readonly Examples[]).find(({ name }) => name === 'issues')
+  const issues = (webhooks as unknown as readonly Examples[]).find(({ name }) => name === 'issues')
   const example = issues?.examples.find(({ action }) => action === 'opened') ?? {}
   return { ...example, issue: { ...(example.issue as object), number, title } }
 }

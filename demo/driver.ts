@@ -43,7 +43,7 @@ export class Driver {
 
     step('One event, 64 copies at once')
     const raced = this.#issue(1, 'Everybody reports this at the same moment')
-    await Promise.all(Array.from({ length: 64 }, () => this.#send(raced)))
+    await this.#sendAll(Array.from({ length: 64 }, () => raced))
 
     step('Business events: Standard Webhooks and Stripe')
     const run = this.#run

@@ -49,7 +49,7 @@ export const stripeTypes = [
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** `github/OWNER/REPO/issues/7/opened`; actions that may happen again carry when. */
+/** `github/OWNER/REPO/issues/7/opened`; what may happen again carries its content. */
 export function githubKey(type: string, payload: Payload, fingerprint: string): string {
   const place = `github/${text(member(payload, 'repository', 'full_name')) ?? 'unknown'}/${type}`
   const action = text(payload.action)
@@ -61,13 +61,9 @@ export function githubKey(type: string, payload: Payload, fingerprint: string): 
   }
   const subject = subjectOf(type, payload)
   if (subject === undefined) return `${place}/${short(fingerprint)}`
-  const once = action === 'opened' || action === 'created' || action === 'published'
-  return [
-    place,
-    subject,
-    action ?? 'done',
-    ...(once ? [] : [revisionOf(type, payload) ?? short(fingerprint)]),
-  ].join('/')
+  // Opened once; anything else can happen again to the same subject, so its content is its revision.
+  const once = action === 'opened'
+  return [place, subject, action ?? 'done', ...(once ? [] : [short(fingerprint)])].join('/')
 }
 
 /** `standard/invoice.paid/in_1`; a record that may change again carries its content. */
@@ -94,15 +90,6 @@ function subjectOf(type: string, payload: Payload): string | undefined {
     fork: ['forkee', 'id'],
   }
   return text(member(payload, ...(about[type] ?? ['none'])))
-}
-
-function revisionOf(type: string, payload: Payload): string | undefined {
-  const holder: Record<string, string> = {
-    issues: 'issue',
-    issue_comment: 'comment',
-    pull_request_review: 'review',
-  }
-  return text(member(payload, holder[type] ?? type, 'updated_at'))
 }
 
 function member(value: unknown, ...path: readonly string[]): unknown {

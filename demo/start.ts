@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { mkdirSync, openSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -24,6 +25,7 @@ let stopping = false
 let lastUnknown = 'EFFECT-KEY'
 
 process.env.COUNTERFOIL_DEMO_DIR = directory
+mkdirSync(directory, { recursive: true })
 process.env.COUNTERFOIL_DEMO_RECIPIENT = recipientUrl
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0))
 
@@ -49,6 +51,11 @@ async function demonstrate(): Promise<boolean> {
   say(
     bold('Counterfoil') +
       faint(`  store ${join(directory, 'counterfoil.db')}, server ${url}, recipient ${recipientUrl}`),
+  )
+  say(
+    faint(
+      `Log: ${join(directory, 'demo.log')}. Payloads are sealed with a development key; production needs COUNTERFOIL_VAULT_KEYS.`,
+    ),
   )
   await child(
     'the recipient',
@@ -85,8 +92,9 @@ async function ledger(): Promise<Counterfoil> {
 }
 
 async function child(what: string, at: string, parameters: readonly string[], probe: string): Promise<void> {
+  const log = openSync(join(directory, 'demo.log'), 'a')
   const process_ = spawn(process.execPath, parameters, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', log, 'ipc'],
     env: process.env,
   })
   children.push(process_)

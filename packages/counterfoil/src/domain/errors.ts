@@ -25,7 +25,6 @@ export const errorCodes = {
   // planning
   effect_key_invalid: 'An effect key is empty, too long or holds control characters.',
   effect_payload_invalid: 'The effect payload does not fit its schema.',
-  effect_conflict: 'The same effect key was planned before with another payload.',
   effect_unknown: 'The trigger plans an effect that the configuration does not know.',
   trigger_timeout: 'The trigger did not finish planning within its time limit.',
   transaction_closed: 'The transaction of this trigger is over.',

@@ -15,7 +15,7 @@ import {
   type ReceivedEvent,
   timeOrderedId,
 } from '../domain/index.ts'
-import type { EffectDefinition } from '../recipients/index.ts'
+import type { EffectDefinition, Recipient } from '../recipients/index.ts'
 import { encodeRequest } from '../recipients/index.ts'
 import type {
   NewEffect,
@@ -45,6 +45,7 @@ export interface PlannerPorts {
 
 export interface PlannerSettings {
   readonly triggers: readonly Trigger[]
+  readonly recipients: ReadonlyMap<string, Recipient>
   /** Owner of receipts whose plan fails. */
   readonly ownerOf: (producer: string) => string
   /** The configuration's version, recorded with each plan. */
@@ -156,7 +157,7 @@ async function toPlan(
   }
   const at = ports.clock.now()
   const effects: NewEffect[] = []
-  for (const one of declared) effects.push(await toEffect(ports, one, at))
+  for (const one of declared) effects.push(await toEffect(ports, settings, one, at))
   return {
     outbox: work.outbox,
     receipt: work.event.receipt,
@@ -172,10 +173,20 @@ async function toPlan(
 
 async function toEffect(
   ports: PlannerPorts,
+  settings: PlannerSettings,
   { trigger, definition, plan }: Declared,
   at: number,
 ): Promise<NewEffect> {
   const { recipient, name } = definition
+  if (settings.recipients.get(recipient.name) !== recipient) {
+    throw new CounterfoilError(
+      'effect_unknown',
+      `Effect '${name}' goes to recipient '${recipient.name}', which is not in the configuration.`,
+      {
+        hint: 'Add it to recipients in counterfoil({ … }): the engine must know it after a restart too.',
+      },
+    )
+  }
   const order = plan.order ?? null
   if (order !== null && recipient.contract.ordering === undefined) {
     throw new CounterfoilError(

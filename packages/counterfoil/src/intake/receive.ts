@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import {
   type Clock,
   codeOf,
@@ -11,11 +12,11 @@ import {
 } from '../domain/index.ts'
 import type { Acceptance, Accepted, ReceiptRecord, Store, Vault } from '../store/index.ts'
 import { acknowledgement, refusal, unavailable } from './answers.ts'
+import { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
 import { boundedLog } from './bounded-log.ts'
 import { type Fit, fitEvent, toEvent } from './event.ts'
 import { acceptedType, readPayload } from './payload.ts'
 import type { Delivery, EventTypes, Producer } from './producer.ts'
-import { readBody } from './read-body.ts'
 import { toReceipt } from './receipt.ts'
 
 /** How the engine takes over what was just accepted, in memory. An optimisation: the outbox record is durable. */
@@ -46,7 +47,10 @@ export interface IntakePorts {
 
 export interface Intake {
   readonly counters: ReadonlyMap<string, number>
+  /** A Fetch request, whose body nobody has read. */
   receive(request: Request): Promise<Response>
+  /** The same for a request of Node's HTTP server, at half the cost: its body is read from the socket. */
+  receiveIncoming(incoming: IncomingMessage): Promise<Response>
 }
 
 interface Refusal {
@@ -94,14 +98,14 @@ export function createReceive(ports: IntakePorts): Intake {
     return unavailable(code)
   }
 
-  async function receive(request: Request): Promise<Response> {
-    const producer = ports.producers.get(producerName(request.url))
+  async function receive(arrival: Arrival): Promise<Response> {
+    const producer = ports.producers.get(producerName(arrival.url))
     // The name is the sender's choice: it is neither counted nor logged.
     if (producer === undefined) {
       return refused('-', refuse('producer_unknown', 'no producer is configured at this path'))
     }
     const { name } = producer
-    if (request.method !== 'POST') {
+    if (arrival.method !== 'POST') {
       return refused(name, refuse('method_not_allowed', 'deliveries are sent with POST'))
     }
     if (inFlight >= ports.inFlightLimit) {
@@ -109,7 +113,7 @@ export function createReceive(ports: IntakePorts): Intake {
     }
     inFlight++
     try {
-      const accepted = await take(ports, producer, request)
+      const accepted = await take(ports, producer, arrival)
       return 'kind' in accepted ? refused(name, accepted) : acknowledged(name, accepted)
     } catch (error) {
       return failed(name, error)
@@ -118,20 +122,23 @@ export function createReceive(ports: IntakePorts): Intake {
     }
   }
 
-  return { counters, receive }
+  return {
+    counters,
+    receive: (request) => receive(fromRequest(request)),
+    receiveIncoming: (incoming) => receive(fromIncoming(incoming)),
+  }
 }
 
-async function take(ports: IntakePorts, producer: Producer, request: Request): Promise<Accepted | Refusal> {
-  const { headers } = request
+async function take(ports: IntakePorts, producer: Producer, arrival: Arrival): Promise<Accepted | Refusal> {
   const { kind } = producer
-  const mediaType = acceptedType(kind.contentTypes, headers.get('content-type'))
+  const mediaType = acceptedType(kind.contentTypes, arrival.header('content-type'))
   if (mediaType === null) {
     return refuse('content_type_unsupported', `this producer sends ${kind.contentTypes.join(' or ')}`)
   }
-  const read = await readBody(request, producer, ports.clock)
+  const read = await arrival.readBody(producer, ports.clock)
   if (read.kind === 'refused') return read
   const { body } = read
-  const delivery: Delivery = { header: (name) => headers.get(name), body }
+  const delivery: Delivery = { header: arrival.header, body }
   const receivedAt = ports.clock.now()
   const verification = kind.verify(delivery, receivedAt)
   if (verification.kind === 'refused') return verification
@@ -209,7 +216,7 @@ function describe(error: unknown): Readonly<Record<string, unknown>> {
 
 /** The path behind `/in/`, without query. Names hold no characters that a URL would escape. */
 function producerName(url: string): string {
-  const begin = url.indexOf('/in/', url.indexOf('//') + 2)
+  const begin = url.indexOf('/in/', url.startsWith('/') ? 0 : url.indexOf('//') + 2)
   if (begin === -1) return ''
   const end = url.search(/[?#]/)
   return url.slice(begin + 4, end === -1 ? undefined : end)

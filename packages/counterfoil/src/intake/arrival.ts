@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../domain/index.ts'
+import {
+  alreadyRead,
+  type BodyLimits,
+  type BodyReading,
+  broken,
+  Gathering,
+  statedBody,
+  tooLarge,
+  tooSlow,
+} from './body-limits.ts'
+import { readBody } from './read-body.ts'
+
+/** A request whose body has not been read, from whatever server it came. */
+export interface Arrival {
+  readonly method: string
+  /** A whole URL, or its path. */
+  readonly url: string
+  /** By lower-case name; null when absent. */
+  header(name: string): string | null
+  readBody(limits: BodyLimits, clock: Clock): Promise<BodyReading>
+}
+
+/** A Fetch request. */
+export function fromRequest(request: Request): Arrival {
+  const { headers } = request
+  return {
+    method: request.method,
+    url: request.url,
+    header: (name) => headers.get(name),
+    readBody: (limits, clock) => readBody(request, limits, clock),
+  }
+}
+
+/**
+ * A request of Node's HTTP server, read from the socket without a web stream in between: that stream costs more
+ * than all the rest of intake.
+ */
+export function fromIncoming(incoming: IncomingMessage): Arrival {
+  const header = (name: string) => {
+    const value = incoming.headers[name]
+    return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
+  }
+  return {
+    method: incoming.method ?? '',
+    url: incoming.url ?? '',
+    header,
+    readBody: (limits, clock) => readIncoming(incoming, header, limits, clock),
+  }
+}
+
+/** What is not read stays in the socket: the server drains or closes it after the answer. */
+function readIncoming(
+  incoming: IncomingMessage,
+  header: Arrival['header'],
+  limits: BodyLimits,
+  clock: Clock,
+): Promise<BodyReading> {
+  const stated = statedBody(header, limits)
+  if (stated.refusal !== null) return Promise.resolve(stated.refusal)
+  if (incoming.destroyed && !incoming.readableDidRead) return Promise.resolve(broken)
+  if (incoming.readableDidRead) return Promise.reject(alreadyRead())
+  const gathering = new Gathering(limits.maxBytes)
+  return new Promise((resolve) => {
+    const finish = (reading: BodyReading) => {
+      cancelTimer()
+      incoming.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken)
+      // Somebody must listen, or a connection that is reset later ends the process.
+      if (reading.kind === 'refused') incoming.on('error', () => {}).pause()
+      resolve(reading)
+    }
+    const onData = (chunk: Uint8Array) => {
+      if (!gathering.add(chunk)) finish(tooLarge(limits.maxBytes))
+    }
+    const onEnd = () => finish(gathering.end(stated.length))
+    const onBroken = () => finish(broken)
+    const cancelTimer = clock.after(limits.maxReadMs, () => finish(tooSlow(limits.maxReadMs)))
+    incoming.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken)
+  })
+}
