@@ -104,10 +104,18 @@ function member(value: unknown, ...path: readonly string[]): unknown {
 /** Text or a number, bounded so that a key stays one. */
 function text(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number'
-    ? String(value).slice(0, 150) || undefined
+    ? plain(String(value)) || undefined
     : undefined
 }
 
 function short(fingerprint: string): string {
   return fingerprint.slice(fingerprint.indexOf(':') + 1).slice(0, 32)
+}
+
+/** Bounded, and without what no key may hold. */
+function plain(text: string): string {
+  return text
+    .slice(0, 150)
+    .replaceAll(/\p{Cc}/gu, '?')
+    .toWellFormed()
 }

@@ -204,7 +204,7 @@ async function toEffect(
     )
   }
   const key = effectKey(plan.key)
-  const fitted = await fitSchema(definition.payload, plan.payload)
+  const fitted = await fitSchema(definition.payload, plan.payload as JsonValue, ports.clock)
   if (!fitted.ok) {
     const faults = fitted.faults.map((fault) => `${fault.path || '/'}: ${fault.message}`).join('; ')
     throw new CounterfoilError(

@@ -1,6 +1,7 @@
 import {
   type Clock,
   checkIdentityPart,
+  fitSchema,
   type JsonValue,
   type ReceivedEvent,
   type SchemaFault,
@@ -8,7 +9,6 @@ import {
 import type { QuarantineReason, ReceiptRecord, ReceiptView } from '../store/index.ts'
 import { readPayload } from './payload.ts'
 import type { EventTypes, Producer } from './producer.ts'
-import { fitData } from './schema.ts'
 
 /** Why an authentic event cannot start work. */
 export interface Unfit {
@@ -54,7 +54,7 @@ export async function fitEvent(
   }
   const data = producer.kind.data(payload)
   if (subscribed.schema === undefined) return { kind: 'fits', data }
-  const fitted = await fitData(subscribed.schema, data, clock)
+  const fitted = await fitSchema(subscribed.schema, data, clock)
   if (fitted.ok) return { kind: 'fits', data: fitted.value }
   return unfit('schema-failure', { faults: fitted.faults satisfies readonly SchemaFault[] })
 }

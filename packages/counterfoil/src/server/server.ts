@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { serve as listen, type ServerType } from '@hono/node-server'
+import { type HttpBindings, serve as listen, type ServerType } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError, type ErrorCode, errorCodes } from '../domain/index.ts'
@@ -58,9 +58,9 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
   }
 }
 
-function routes(app: Counterfoil, operatorToken: string | undefined): Hono {
-  const hono = new Hono()
-  hono.all('/in/*', (context) => app.receive(context.req.raw))
+function routes(app: Counterfoil, operatorToken: string | undefined) {
+  const hono = new Hono<{ Bindings: HttpBindings }>()
+  hono.all('/in/*', (context) => app.receiveIncoming(context.env.incoming))
   hono.get('/healthz', (context) => context.json({ status: 'ok' }))
   hono.get('/readyz', async (context) => {
     const ready = app.running && (await app.store.status().catch(() => null)) !== null
@@ -89,7 +89,7 @@ function routes(app: Counterfoil, operatorToken: string | undefined): Hono {
   return hono
 }
 
-function listening(hono: Hono, hostname: string, port: number): Promise<ServerType> {
+function listening(hono: ReturnType<typeof routes>, hostname: string, port: number): Promise<ServerType> {
   return new Promise((resolve, reject) => {
     const server = listen(
       {

@@ -71,7 +71,7 @@ test('after a sync that failed the store opens its file again and goes on by its
   if (!hasProgram(t, 'strace', 'strace')) return
   const path = join(directory.path, 'passing.db')
   const inject = 'inject=fdatasync,fsync:error=EIO:when=40..44'
-  const writer = startWriter({ path, callers: 8, count: 60 }, [...syncs, inject])
+  const writer = startWriter({ path, callers: 8, count: 200 }, [...syncs, inject])
   await writer.ended
   const firstFailure = writer.lines.findIndex((line) => line.startsWith('failed'))
   assert.ok(firstFailure > 0)

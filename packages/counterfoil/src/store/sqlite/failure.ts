@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs'
+import { dirname } from 'node:path'
 import { CounterfoilError, codeOf, type ErrorCode } from '../../domain/index.ts'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
@@ -41,14 +43,16 @@ export function failureOf(
     message: `The store ${path}: ${message}.`,
     hint,
   })
+  const readOnly = () =>
+    told(
+      'store_read_only',
+      'Make the file and its directory writable for this user: SQLite writes files beside it.',
+    )
   switch (primaryCode(error)) {
     case sqlite.full:
       return told('store_full', 'Free space on its disk or raise the limit; work goes on by itself.')
     case sqlite.readOnly:
-      return told(
-        'store_read_only',
-        'Make the file and its directory writable for this user: SQLite writes files beside it.',
-      )
+      return readOnly()
     case sqlite.corrupt:
     case sqlite.notADatabase:
       return told('store_corrupt', 'Check the path. If it is the right file, restore it from a backup.')
@@ -64,6 +68,7 @@ export function failureOf(
           )
         : told('store_unavailable', 'The disk failed; look at the system log.')
     case sqlite.cantOpen:
+      if (mayOnlyBeRead(path)) return readOnly()
       return told('store_unavailable', 'Check that the directory exists and may be used by this user.')
     case sqlite.noMemory:
       return told('store_unavailable', 'There is not enough memory.')
@@ -83,6 +88,21 @@ export function isStoreWide(error: unknown): boolean {
 /** After these the connection is not to be trusted: it is closed, and recovery decides what holds. */
 export function breaksConnection(error: unknown): boolean {
   return primaryCode(error) === sqlite.ioError
+}
+
+function mayOnlyBeRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+  } catch {
+    return false
+  }
+  try {
+    accessSync(path, constants.W_OK)
+    accessSync(dirname(path), constants.W_OK)
+    return false
+  } catch {
+    return true
+  }
 }
 
 function primaryCode(error: unknown): number | undefined {

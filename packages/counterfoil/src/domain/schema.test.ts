@@ -4,15 +4,15 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import * as v from 'valibot'
 import { z } from 'zod'
 import type { JsonValue } from '../domain/index.ts'
+import { jsonSchema } from '../intake/json-schema.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
-import { jsonSchema } from './json-schema.ts'
-import { fitData, schemaTimeoutMs } from './schema.ts'
+import { fitSchema, schemaTimeoutMs } from './schema.ts'
 
 const custom = (validate: StandardSchemaV1.Props['validate']): StandardSchemaV1<unknown, unknown> => ({
   '~standard': { version: 1, vendor: 'test', validate },
 })
 const faultsOf = async (schema: StandardSchemaV1<unknown, unknown>, value: JsonValue) => {
-  const fitted = await fitData(schema, value, new VirtualClock())
+  const fitted = await fitSchema(schema, value, new VirtualClock())
   assert.ok(!fitted.ok)
   return fitted.faults
 }
@@ -37,7 +37,7 @@ describe('a schema of any library', () => {
   }
   for (const [name, schema] of Object.entries(libraries)) {
     test(`${name}: fits, or says where and why as JSON Pointers`, async () => {
-      assert.deepEqual(await fitData(schema, { id: 'x', 'a/b~c': [1] }), {
+      assert.deepEqual(await fitSchema(schema, { id: 'x', 'a/b~c': [1] }), {
         ok: true,
         value: { id: 'x', 'a/b~c': [1] },
       })
@@ -52,7 +52,7 @@ describe('a schema of any library', () => {
 
   test('what the schema makes of the value is what fits', async () => {
     const schema = z.object({ plan: z.string().default('pro') })
-    assert.deepEqual(await fitData(schema, { other: 1 }), { ok: true, value: { plan: 'pro' } })
+    assert.deepEqual(await fitSchema(schema, { other: 1 }), { ok: true, value: { plan: 'pro' } })
   })
 })
 
@@ -115,7 +115,7 @@ describe('limits', () => {
 
   test('a schema that does not answer in time is a misfit', async () => {
     const clock = new VirtualClock()
-    const fitted = fitData(
+    const fitted = fitSchema(
       custom(() => new Promise(() => {})),
       {},
       clock,
@@ -130,7 +130,7 @@ describe('limits', () => {
 
   test('one that answers in time leaves no timer behind', async () => {
     const clock = new VirtualClock()
-    await fitData(
+    await fitSchema(
       custom(async () => ({ value: 1 })),
       {},
       clock,
@@ -154,8 +154,8 @@ describe('JSON Schema', () => {
 
   test('nothing is coerced and no default is filled in', async () => {
     const schema = jsonSchema({ properties: { n: { type: 'number' }, d: { default: 1 } } })
-    assert.equal((await fitData(schema, { n: '1' })).ok, false)
-    assert.deepEqual(await fitData(schema, { n: 1 }), { ok: true, value: { n: 1 } })
+    assert.equal((await fitSchema(schema, { n: '1' })).ok, false)
+    assert.deepEqual(await fitSchema(schema, { n: 1 }), { ok: true, value: { n: 1 } })
   })
 
   test('a missing member is named; a large misfit stops at its first fault', async () => {

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { prepare } from './connection.ts'
+import { openFile } from './database.ts'
+import { temporaryDirectory } from './fixtures/temporary.ts'
+import { migrate } from './migrate.ts'
+
+/** Small whatever the history: at most one row for each schema version, total or waiting thing. */
+const small = /counterfoil_(migration|count)\b/
+
+/** Every statement that the store prepares, with the plan that SQLite makes for it. */
+function plans(): { readonly sql: string; readonly steps: string[] }[] {
+  const directory = temporaryDirectory()
+  const options = { path: join(directory.path, 'plans.db'), busyTimeoutMs: 100, synchronous: 'off' as const }
+  const db = openFile(options, true)
+  try {
+    migrate(db, options, true)
+    const sql: string[] = []
+    const recording = new Proxy(db, {
+      get(target, property) {
+        if (property === 'prepare') {
+          return (text: string): StatementSync => {
+            sql.push(text)
+            return target.prepare(text)
+          }
+        }
+        const member = target[property as keyof DatabaseSync]
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+    prepare(recording)
+    return sql.map((text) => ({
+      sql: text,
+      steps: (db.prepare(`explain query plan ${text}`).all() as { detail: string }[]).map(
+        ({ detail }) => detail,
+      ),
+    }))
+  } finally {
+    db.close()
+    directory.remove()
+  }
+}
+
+test('no statement walks through a table, so that none gets slower with history', () => {
+  const all = plans()
+  assert.ok(all.length > 40)
+  for (const { sql, steps } of all) {
+    const scans = steps.filter(
+      (step) => /^SCAN/.test(step) && !/CONSTANT ROW|\(subquery/.test(step) && !small.test(step),
+    )
+    assert.deepEqual(scans, [], sql)
+    const sorts = steps.filter((step) => /TEMP B-TREE FOR ORDER BY/.test(step))
+    // Few rows: the effects and causes of one receipt or effect, and effects of one name.
+    if (!/counterfoil_cause c|idempotency_key = \?1/.test(sql)) assert.deepEqual(sorts, [], sql)
+  }
+})
+
+test('what a comment says of an index is so', () => {
+  const using = (sql: RegExp, index: string) => {
+    const found = plans().filter((plan) => sql.test(plan.sql))
+    assert.ok(found.length > 0, `no statement matches ${sql}`)
+    for (const { steps } of found)
+      assert.ok(
+        steps.some((step) => step.includes(index)),
+        `${sql}: ${steps.join('; ')}`,
+      )
+  }
+  using(/update counterfoil_outbox set at = \?, worker = \? where/, 'counterfoil_outbox_at')
+  using(/update counterfoil_alert set at = \?, worker = \? where/, 'counterfoil_alert_at')
+  using(/select effect from counterfoil_due where recipient/, 'counterfoil_due_at')
+  using(/where key = \? and recipient = \?/, 'counterfoil_effect_key')
+  using(/event_id = \? and r.delivery = \?/, 'counterfoil_receipt_first')
+  using(/producer = \? and fingerprint = \? and signed = 0/, 'counterfoil_receipt_content')
+  using(/e.state <> 'confirmed'/, 'counterfoil_effect_state')
+  using(/idempotency_key = \?1/, 'counterfoil_effect_idempotency')
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+const launcher = join(root, 'packages/counterfoil/bin/counterfoil.js')
+const config = join(root, 'demo/counterfoil.config.ts')
+const directory = mkdtempSync(join(tmpdir(), 'counterfoil-cli-'))
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+function counterfoil(...parameters: string[]): Promise<Ran> {
+  const env = { ...process.env, COUNTERFOIL_DEMO_DIR: directory }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [launcher, ...parameters], { env, cwd: directory }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err })
+    })
+  })
+}
+
+const commands = [
+  'serve',
+  'check',
+  'migrate',
+  'status',
+  'receipts list',
+  'receipts show',
+  'effects list',
+  'effects show',
+  'quarantine list',
+  'quarantine show',
+  'unknown list',
+]
+
+describe('the command line', () => {
+  after(() => rmSync(directory, { recursive: true }))
+
+  test('lists its commands, and says so with exit code 2 when one is unknown', async () => {
+    const help = await counterfoil('--help')
+    assert.equal(help.code, 0)
+    for (const command of commands) assert.match(help.out, new RegExp(`  ${command} `))
+    const wrong = await counterfoil('effekts')
+    assert.deepEqual([wrong.code, wrong.out], [2, ''])
+    assert.match(wrong.err, /There is no command 'effekts'/)
+  })
+
+  test('every command has help with an example, and an unknown option is bad use', async () => {
+    const tried = commands.map(async (command) => {
+      const help = await counterfoil(...command.split(' '), '--help')
+      assert.equal(help.code, 0)
+      assert.match(help.out, new RegExp(`Example: counterfoil ${command}`))
+      const wrong = await counterfoil(...command.split(' '), '--no-such-option', '--config', config)
+      assert.equal(wrong.code, 2)
+      assert.match(wrong.err, /usage_invalid/)
+    })
+    await Promise.all(tried)
+  })
+
+  test('without a configuration it says where it looked and what to do', async () => {
+    const ran = await counterfoil('status')
+    assert.equal(ran.code, 1)
+    assert.match(
+      ran.err,
+      /There is no counterfoil.config.ts in .*\[config_not_found\]\nName it with --config FILE/,
+    )
+    const json = await counterfoil('status', '--json')
+    assert.equal(JSON.parse(json.out).error.code, 'config_not_found')
+  })
+
+  test('a configuration without a default export is refused', async () => {
+    writeFileSync(join(directory, 'other.config.ts'), 'export const nothing = 1\n')
+    const ran = await counterfoil('check', '--config', 'other.config.ts')
+    assert.match(ran.err, /does not default-export counterfoil/)
+  })
+
+  test('reading a store that is not there yet asks for the migration, which then works once', async () => {
+    const before = await counterfoil('status', '--config', config)
+    assert.equal(before.code, 1)
+    assert.match(before.err, /There is no store at .*\[store_unavailable\]\n.*counterfoil migrate/)
+    assert.match((await counterfoil('migrate', '--config', config)).out, /applied 0001/)
+    assert.match((await counterfoil('migrate', '--config', config)).out, /at schema \d+ already/)
+    const status = await counterfoil('status', '--config', config)
+    assert.equal(status.code, 0)
+    assert.match(status.out, /receipts +0 \(none\)/)
+    const json = JSON.parse((await counterfoil('status', '--config', config, '--json')).out)
+    assert.equal(json.receipts.total, 0)
+  })
+
+  test('check says in words what is done at each recipient', async () => {
+    const { code, out } = await counterfoil('check', '--config', config)
+    assert.equal(code, 0)
+    assert.match(out, /recipient workshop at http:\/\/127\.0\.0\.1:4841/)
+    assert.match(out, /may be repeated under the same key until 21\.6h after the first attempt, never later/)
+    assert.match(out, /"Not there" is proof 5s after the last attempt ended/)
+    assert.doesNotMatch(out, /whsec_|Secret/)
+  })
+
+  test('what is not there is said so, with exit code 1', async () => {
+    for (const command of ['receipts show rcp_0', 'effects show nothing', 'quarantine show qua_0']) {
+      const ran = await counterfoil(...command.split(' '), '--config', config)
+      assert.equal(ran.code, 1)
+      assert.match(ran.err, /\[not_found\]\nList them: counterfoil/)
+    }
+    for (const command of ['receipts show', 'effects list --limit 0', 'effects list --state odd']) {
+      assert.equal((await counterfoil(...command.split(' '), '--config', config)).code, 2, command)
+    }
+  })
+})
