@@ -40,7 +40,7 @@ function imports(): Import[] {
 }
 
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts') || file.includes('fixtures/') || file === 'store/conformance.ts'
+  return file.endsWith('.test.ts') || file.includes('fixtures/') || file.startsWith('store/conformance')
 }
 
 function roomOf(file: string): string {

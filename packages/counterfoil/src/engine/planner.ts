@@ -1,14 +1,6 @@
 import {
   type Clock,
   CounterfoilError,
-  codeOf,
-  type EffectId,
-  effectKey,
-  type Fingerprint,
-  fingerprintJson,
-  fitSchema,
-  idempotencyKey,
-  type JsonValue,
   type Log,
   type QuarantineId,
   type Random,
@@ -16,18 +8,11 @@ import {
   timeOrderedId,
 } from '../domain/index.ts'
 import type { EffectDefinition, Recipient } from '../recipients/index.ts'
-import { encodeRequest } from '../recipients/index.ts'
-import type {
-  NewEffect,
-  Order,
-  Plan,
-  Planned,
-  PlanSession,
-  PlanTransaction,
-  Store,
-  Vault,
-} from '../store/index.ts'
+import type { NewEffect, Plan, Planned, PlanTransaction, Store, Vault } from '../store/index.ts'
+import { describe } from './failure-text.ts'
+import { lazyTransaction } from './lazy-transaction.ts'
 import { passes, patiently } from './patience.ts'
+import { type Declared, toEffect } from './planned-effect.ts'
 import type { DeclareEffect, OrderedPlan, Trigger } from './trigger.ts'
 
 /** Waits between tries of a trigger that throws; after the last one its receipt goes to quarantine. */
@@ -57,12 +42,6 @@ export interface PlanWork {
   readonly outbox: number
   readonly tries: number
   readonly event: ReceivedEvent
-}
-
-interface Declared {
-  readonly trigger: string
-  readonly definition: EffectDefinition<any, any>
-  readonly plan: OrderedPlan<unknown>
 }
 
 /**
@@ -157,7 +136,7 @@ async function toPlan(
   }
   const at = ports.clock.now()
   const effects: NewEffect[] = []
-  for (const one of declared) effects.push(await toEffect(ports, settings, one, at))
+  for (const one of declared) effects.push(await toEffect(ports, settings.recipients, one, at))
   return {
     outbox: work.outbox,
     receipt: work.event.receipt,
@@ -168,83 +147,6 @@ async function toPlan(
       id: timeOrderedId<QuarantineId>('qua', at, ports.random.bytes(10)),
       owner: settings.ownerOf(work.event.producer),
     },
-  }
-}
-
-async function toEffect(
-  ports: PlannerPorts,
-  settings: PlannerSettings,
-  { trigger, definition, plan }: Declared,
-  at: number,
-): Promise<NewEffect> {
-  const { recipient, name } = definition
-  if (settings.recipients.get(recipient.name) !== recipient) {
-    throw new CounterfoilError(
-      'effect_unknown',
-      `Effect '${name}' goes to recipient '${recipient.name}', which is not in the configuration.`,
-      {
-        hint: 'Add it to recipients in counterfoil({ … }): the engine must know it after a restart too.',
-      },
-    )
-  }
-  const order = plan.order ?? null
-  if (order !== null && recipient.contract.ordering === undefined) {
-    throw new CounterfoilError(
-      'order_without_fence',
-      `Effect '${name}' claims order, and recipient '${recipient.name}' compares no versions.`,
-      {
-        hint: 'Remove the order, or state in the contract how the recipient rejects an older version.',
-      },
-    )
-  }
-  if (order !== null && !Number.isSafeInteger(order.version)) {
-    throw new CounterfoilError(
-      'effect_payload_invalid',
-      `The order version of effect '${name}' is not a whole number.`,
-    )
-  }
-  const key = effectKey(plan.key)
-  const fitted = await fitSchema(definition.payload, plan.payload as JsonValue, ports.clock)
-  if (!fitted.ok) {
-    const faults = fitted.faults.map((fault) => `${fault.path || '/'}: ${fault.message}`).join('; ')
-    throw new CounterfoilError(
-      'effect_payload_invalid',
-      `The payload of effect '${name}' does not fit its schema: ${faults}`,
-    )
-  }
-  const payload = fitted.value as JsonValue
-  const id = timeOrderedId<EffectId>('eff', at, ports.random.bytes(10))
-  const { format } = recipient.contract.idempotency ?? {}
-  return {
-    id,
-    recipient: recipient.name,
-    key,
-    name,
-    trigger,
-    // Order belongs to the payload: equal version with another payload is a conflict, not a second effect.
-    fingerprint: fingerprintOf(name, payload, order),
-    idempotencyKey: idempotencyKey({
-      recipient: recipient.name,
-      key,
-      ...(format === undefined ? {} : { format }),
-    }),
-    order,
-    plannedAt: at,
-    request: ports.vault.seal(encodeRequest(definition.request(payload), recipient), id),
-  }
-}
-
-function fingerprintOf(name: string, payload: JsonValue, order: Order | null): Fingerprint {
-  try {
-    return fingerprintJson({ name, payload: payload ?? null, order: order === null ? null : { ...order } })
-  } catch (error) {
-    throw new CounterfoilError(
-      'effect_payload_invalid',
-      `The payload of effect '${name}' is no JSON: ${describe(error)}`,
-      {
-        cause: error,
-      },
-    )
   }
 }
 
@@ -285,13 +187,6 @@ async function planFailed(
   )
 }
 
-/** Code and message, bounded. A trigger's own error text is the user's and may be shown to its owner. */
-function describe(error: unknown): string {
-  const code = codeOf(error)
-  const text = error instanceof Error ? error.message : String(error)
-  return `${code === undefined ? '' : `${code}: `}${text}`.slice(0, 500)
-}
-
 async function withinTime<Result>(
   promise: Promise<Result>,
   ms: number,
@@ -308,41 +203,5 @@ async function withinTime<Result>(
     return await Promise.race([promise, late])
   } finally {
     cancel()
-  }
-}
-
-/** Begins a transaction at the first statement; waits for every statement, awaited by the trigger or not, before it commits. */
-function lazyTransaction(store: Store, timeoutMs: number) {
-  let opening: Promise<PlanSession> | undefined
-  let closed = false
-  const started: Promise<unknown>[] = []
-  const run = <Result>(statement: (session: PlanSession) => Promise<Result>): Promise<Result> => {
-    if (closed)
-      throw new CounterfoilError('transaction_closed', 'The plan of this transaction is over.', {
-        hint: 'Await every statement inside plan().',
-      })
-    opening ??= store.beginPlan({ timeoutMs })
-    const result = opening.then(statement)
-    started.push(result)
-    result.catch(() => {})
-    return result
-  }
-  const tx: PlanTransaction = {
-    run: (sql, ...parameters) => run((session) => session.run(sql, ...parameters)),
-    get: (sql, ...parameters) => run((session) => session.get(sql, ...parameters)),
-    all: (sql, ...parameters) => run((session) => session.all(sql, ...parameters)),
-  }
-  return {
-    tx,
-    async commit(plan: Plan): Promise<Planned> {
-      closed = true
-      await Promise.all(started)
-      return opening === undefined ? await store.plan(plan) : await (await opening).commit(plan)
-    },
-    async rollback(): Promise<void> {
-      closed = true
-      const session = await opening?.catch(() => undefined)
-      await session?.rollback().catch(() => {})
-    },
   }
 }

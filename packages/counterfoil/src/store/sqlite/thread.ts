@@ -4,6 +4,8 @@ import { toError } from './failure.ts'
 import type { Batch, FromWorker, Order, Result, ToWorker, WorkerOptions } from './protocol.ts'
 
 interface Waiter {
+  /** What is true of it when the thread is lost. */
+  readonly ifLost: 'commit_unknown' | 'store_unavailable'
   readonly resolve: (value: any) => void
   readonly reject: (error: unknown) => void
 }
@@ -21,11 +23,12 @@ export class Thread {
 
   /** Fulfils with one result for each call. @throws DataCloneError at once when a value cannot cross the thread */
   batch(batch: Batch): Promise<readonly Result[]> {
-    return this.#send((id) => ({ id, batch }), [batch.block.buffer as ArrayBuffer])
+    return this.#send((id) => ({ id, batch }), [batch.block.buffer as ArrayBuffer], 'commit_unknown')
   }
 
   order<Value>(order: Order): Promise<Value> {
-    return this.#send((id) => ({ id, order }), [])
+    const ifLost = order.do === 'commit' ? 'commit_unknown' : 'store_unavailable'
+    return this.#send((id) => ({ id, order }), [], ifLost)
   }
 
   async end(): Promise<void> {
@@ -34,20 +37,24 @@ export class Thread {
     await worker?.terminate()
   }
 
-  #send<Value>(message: (id: number) => ToWorker, moved: Transferable[]): Promise<Value> {
+  #send<Value>(
+    message: (id: number) => ToWorker,
+    moved: Transferable[],
+    ifLost: Waiter['ifLost'],
+  ): Promise<Value> {
     this.#worker ??= this.#start()
     const worker = this.#worker
     const id = this.#nextId++
     return new Promise((resolve, reject) => {
       worker.postMessage(message(id), moved)
-      this.#waiters.set(id, { resolve, reject })
+      this.#waiters.set(id, { resolve, reject, ifLost })
     })
   }
 
   #start(): Worker {
     // Built, this file and the thread's program are .js.
     const program = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
-    const worker = new Worker(program, { workerData: this.#options, name: 'counterfoil store' })
+    const worker = new Worker(program, { workerData: this.#options, name: 'counterfoil store', ...forFile() })
     let why = 'it was ended'
     worker.on('message', (message: FromWorker) => this.#answer(message))
     worker.on('error', (error) => {
@@ -73,15 +80,17 @@ export class Thread {
   #lost(why: string): void {
     const lost = [...this.#waiters.values()]
     this.#waiters.clear()
-    for (const { reject } of lost) {
-      reject(
-        new CounterfoilError(
-          'commit_unknown',
-          `The thread of the store ${this.#options.path} ended: ${why}.`,
-        ),
-      )
+    for (const { reject, ifLost } of lost) {
+      reject(new CounterfoilError(ifLost, `The thread of the store ${this.#options.path} ended: ${why}.`))
     }
   }
+}
+
+/** A program given as text (`node --input-type=module -e …`) hands on options that do not fit a thread whose program is a file. */
+function forFile(): { execArgv?: string[] } {
+  const { execArgv } = process
+  if (!execArgv.some((option) => option.startsWith('--input-type'))) return {}
+  return { execArgv: execArgv.filter((option) => option.startsWith('--conditions=')) }
 }
 
 export function closed(): CounterfoilError {
