@@ -1,101 +1,70 @@
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { counterfoil, producer, type ReceivedEvent, recipient, trigger } from 'counterfoil'
+import { counterfoil, producer, trigger } from 'counterfoil'
 import { github, standardWebhooks, stripe } from 'counterfoil/producers'
 import { sqlite } from 'counterfoil/sqlite'
-import { z } from 'zod'
-import { githubKey, githubTypes, recordKey, standardTypes, stripeTypes } from './keys.ts'
+import { amountOf, BillingObject, billingCardOf, billingTypes } from './billing-events.ts'
+import { cardOf, GitHubPayload, gitHubTypes } from './github-events.ts'
+import { directory, ledgerFile } from './places.ts'
+import { secrets } from './secrets.ts'
+import { pinCard, startJob, workshop } from './workshop.ts'
 
-/** Several secrets, separated by commas or spaces, while one is being replaced. */
-const secrets = (name: string, fallback: string) =>
-  process.env[name]?.split(/[\s,]+/).filter(Boolean) ?? [fallback]
+const repositories = producer('github', github({ secrets: secrets.github }))
+const shop = producer('standard', standardWebhooks({ secrets: secrets.standard }))
+const payments = producer('stripe', stripe({ secrets: secrets.stripe }))
 
-const directory = process.env.COUNTERFOIL_DEMO_DIR ?? '.counterfoil'
+const paid = [
+  ...billingTypes.standard.paid.map((type) => shop.event(type, { schema: BillingObject })),
+  ...billingTypes.stripe.paid.map((type) => payments.event(type, { schema: BillingObject })),
+]
+const otherBilling = [
+  ...billingTypes.standard.other.map((type) => shop.event(type, { schema: BillingObject })),
+  ...billingTypes.stripe.other.map((type) => payments.event(type, { schema: BillingObject })),
+]
+
+// SQLite makes its file, and not the directory around it.
 mkdirSync(directory, { recursive: true })
 
-const repository = producer(
-  'github',
-  github({ secrets: secretsOrWhole('GITHUB_WEBHOOK_SECRET', "It's a Secret to Everybody") }),
-)
-const standard = producer(
-  'standard',
-  standardWebhooks({ secrets: secrets('STANDARD_WEBHOOK_SECRET', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') }),
-)
-const payments = producer(
-  'stripe',
-  stripe({ secrets: secrets('STRIPE_WEBHOOK_SECRET', 'whsec_counterfoil_demo') }),
-)
-
-/** A secret for GitHub is free text and may hold spaces; a list is then separated by commas alone. */
-function secretsOrWhole(name: string, fallback: string): string[] {
-  return process.env[name]?.split(',').filter(Boolean) ?? [fallback]
-}
-
-/** The workshop opens a job for what happened. It honours keys, can be asked, and never acts on a request later than 5 s. */
-const workshop = recipient('workshop', {
-  url: process.env.COUNTERFOIL_DEMO_RECIPIENT ?? 'http://127.0.0.1:4841',
-  allowPrivateAddresses: true,
-  timeout: '1s',
-  contract: {
-    idempotency: {
-      header: 'Idempotency-Key',
-      remembersFor: '24h',
-      otherPayload: 'refused',
-      replays: 'first-success',
-    },
-    lookup: { by: 'key', path: '/operations/{key}', after: '300ms', absence: { final: true, after: '5s' } },
-  },
-})
-
-const openJob = workshop.effect('job.open', {
-  payload: z.object({ about: z.string(), subject: z.string(), content: z.string() }),
-  request: (job) => ({ method: 'POST', path: '/jobs', body: job }),
-})
-
-/** Lenient on purpose: the demo takes whatever the producer sends, as long as it is an object. */
-const AnyObject = z.looseObject({})
-type Payload = z.infer<typeof AnyObject>
-
-const job = (about: string, event: ReceivedEvent<Payload>) => ({
-  about,
-  subject: event.type,
-  content: event.fingerprint,
-})
-
 export default counterfoil({
-  store: sqlite(join(directory, 'counterfoil.db')),
-  version: 'demo-1',
+  store: sqlite(ledgerFile),
   recipients: [workshop],
+  version: 'demo',
   triggers: [
-    trigger('open a job for what happened in a repository', {
-      on: githubTypes.map((type) => repository.event(type, { schema: AnyObject })),
-      // GitHub pings a new hook once; that needs no job.
-      when: (event) => event.type !== 'ping',
+    trigger('pin a card for what happens in a repository', {
+      on: gitHubTypes.map((type) => repositories.event(type, { schema: GitHubPayload })),
+      plan: (event, { effect }) => {
+        const card = cardOf(event.type, event.data, event.fingerprint)
+        effect(pinCard, { key: card.reference, payload: card })
+      },
+    }),
+    trigger('take note of a ping', {
+      on: repositories.event('ping', { schema: GitHubPayload }),
+      // A supported type that asks for nothing: it ends planned, without an effect.
+      plan: () => {},
+    }),
+    trigger('start a job when it is paid', {
+      on: paid,
       plan: async (event, { tx, effect }) => {
-        const key = githubKey(event.type, event.data, event.fingerprint)
-        // The program's own table, in the same transaction: both are there, or neither.
+        const job = billingCardOf(event, event.data)
+        // A table of the program's own, in the transaction that the effect commits in: both are there or neither.
+        await tx.run(`
+          create table if not exists demo_payment (
+            reference text primary key, amount text, currency text, events integer not null
+          ) strict`)
         await tx.run(
-          'create table if not exists seen_in_repository (type text primary key, times integer not null)',
+          `insert into demo_payment (reference, amount, currency, events) values (?, ?, ?, 1)
+           on conflict (reference) do update set events = events + 1`,
+          job.reference,
+          amountOf(event.data),
+          event.data.currency ?? null,
         )
-        await tx.run(
-          'insert into seen_in_repository values (?, 1) on conflict (type) do update set times = times + 1',
-          event.type,
-        )
-        effect(openJob, { key, payload: job(key, event) })
+        effect(startJob, { key: job.reference, payload: job })
       },
     }),
-    trigger('open a job for a business event', {
-      on: standardTypes.map((type) => standard.event(type, { schema: AnyObject })),
+    trigger('pin a card for what else happens in the shop', {
+      on: otherBilling,
       plan: (event, { effect }) => {
-        const key = recordKey('standard', event.type, event.data, event.fingerprint)
-        effect(openJob, { key, payload: job(key, event) })
-      },
-    }),
-    trigger('open a job for a payment', {
-      on: stripeTypes.map((type) => payments.event(type, { schema: AnyObject })),
-      plan: (event, { effect }) => {
-        const key = recordKey('stripe', event.type, event.data, event.fingerprint)
-        effect(openJob, { key, payload: job(key, event) })
+        const card = billingCardOf(event, event.data)
+        effect(pinCard, { key: card.reference, payload: card })
       },
     }),
   ],

@@ -1,144 +1,182 @@
 /**
- * The demo's recipient, a process of its own: honours idempotency keys, can be asked what it did, never acts on a
- * request later than five seconds after it came, and on request behaves as badly as real networks do.
+ * The demo's recipient, a process of its own: the workshop, which keeps the promises of its contract
+ * (workshop.ts) and, on request, goes wrong in the ways that a network and a busy service do.
  *
- *   node demo/recipient.ts [--port 4841] [--dir .counterfoil]
+ *     node demo/recipient.ts [--port 4841] [--dir .counterfoil]
+ *
+ *     POST /cards, POST /jobs    act once for each Idempotency-Key; a repeat gets the first answer again
+ *     GET  /operations/{key}     200 when it acted under this key, else 404
+ *     GET  /acts                 what it really did: {total, byKey, byReference, …}
+ *     POST /control              {"lose": 2}, {"late": 1}, {"fail": 1}, {"drop": 1}: what the next acting requests meet
  */
-import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { defaultPorts, directory } from './places.ts'
+import { Faults } from './recipient-faults.ts'
+import { type Act, Journal } from './recipient-journal.ts'
 
-const { values } = parseArgs({
-  options: { port: { type: 'string', default: '4841' }, dir: { type: 'string', default: '.counterfoil' } },
-})
-
-interface Operation {
-  readonly key: string
-  readonly digest: string
-  readonly job: number
-}
-
-mkdirSync(values.dir, { recursive: true })
-const journalPath = join(values.dir, 'workshop.jsonl')
-const operations = new Map<string, Operation>()
-/** By its own count, for each key: more than one would be the mistake that Counterfoil is there to prevent. */
-const acts = new Map<string, number>()
-if (existsSync(journalPath)) {
-  for (const line of readFileSync(journalPath, 'utf8').split('\n').filter(Boolean))
-    remember(JSON.parse(line) as Operation)
-}
-const journal = openSync(journalPath, 'a')
-
-/** How many of the next acting requests go wrong, and how. Each acts first. */
-const trouble = { lose: 0, late: 0, fail: 0 }
-const done = { lost: 0, late: 0, failed: 0, refused: 0, replayed: 0 }
+/** A request that was sent longer ago never acts. The contract's "not there is final" rests on this. */
+const oldestMs = 4_000
+/** A time stamp from further ahead could outlive that bound. */
+const furthestAheadMs = 500
+/** Longer than the second that the demo's caller waits. */
 const lateMs = 2_500
+const maxBodyBytes = 1_048_576
+
+const { values: flags } = parseArgs({ options: { port: { type: 'string' }, dir: { type: 'string' } } })
+const journal = new Journal(flags.dir ?? directory)
+const faults = new Faults()
+const counts = { replayed: 0, refusedOtherPayload: 0, refusedForAge: 0 }
+let resetNext = false
 
 const server = createServer((request, response) => {
-  void answer(request, response).catch(() => response.destroy())
+  void handle(request, response).catch(() => response.destroy())
 })
-server.listen(Number(values.port), '127.0.0.1', () =>
-  console.log(`workshop ready on http://127.0.0.1:${values.port}`),
-)
-server.on('error', (error) => {
-  console.error(`workshop: ${error.message}`)
+server.listen(Number(flags.port ?? defaultPorts.workshop), '127.0.0.1', () => {
+  const address = server.address() as { port: number }
+  process.stdout.write(
+    `Workshop ready on http://127.0.0.1:${address.port}, ${journal.total} acts in its journal\n`,
+  )
+})
+server.once('error', (error) => {
+  process.stderr.write(`The workshop cannot listen: ${error.message}\n`)
   process.exit(1)
 })
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    closeSync(journal)
+    server.close()
+    server.closeAllConnections()
+    journal.close()
     process.exit(0)
   })
 }
-// A child of the demo ends with it.
-process.on('disconnect', () => process.exit(0))
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = request.url ?? '/'
-  if (request.method === 'GET' && path.startsWith('/operations/')) {
-    const operation = operations.get(decodeURIComponent(path.slice('/operations/'.length)))
-    return operation === undefined
-      ? send(response, 404, { error: 'unknown key' })
-      : send(response, 200, operation)
-  }
-  if (request.method === 'GET' && path === '/acts') {
-    const byKey = Object.fromEntries(acts)
-    return send(response, 200, {
-      total: [...acts.values()].reduce((sum, count) => sum + count, 0),
-      byKey,
-      ...done,
-    })
-  }
-  const body = await read(request)
-  if (request.method === 'POST' && path === '/control') {
-    Object.assign(trouble, JSON.parse(body))
-    return send(response, 200, trouble)
-  }
-  if (request.method === 'POST' && path === '/jobs') return await openJob(request, response, body)
-  send(response, 404, { error: 'no such thing' })
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', 'http://workshop')
+  const route = `${request.method} ${pathname}`
+  const [, key] = /^GET \/operations\/([^/]+)$/.exec(route) ?? []
+  const body = await readBody(request)
+  if (body === null) answer(response, 413, { code: 'body-too-large' })
+  else if (route === 'POST /cards' || route === 'POST /jobs') operate(request, response, pathname, body)
+  else if (route === 'GET /acts') answer(response, 200, report())
+  else if (route === 'POST /control') control(response, body)
+  else if (key !== undefined) lookUp(response, decodeURIComponent(key))
+  else answer(response, 404, { code: 'no-such-path' })
 }
 
-async function openJob(request: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
+/** Check and act are one synchronous step: no lookup comes between them. */
+function operate(request: IncomingMessage, response: ServerResponse, path: string, body: Buffer): void {
   const key = request.headers['idempotency-key']
-  if (typeof key !== 'string') return send(response, 400, { error: 'Idempotency-Key is missing' })
-  const digest = createHash('sha256').update(body).digest('hex')
-  const first = operations.get(key)
-  if (first !== undefined) {
-    const same = first.digest === digest
-    done[same ? 'replayed' : 'refused']++
-    return same
-      ? send(response, 200, first)
-      : send(response, 422, { error: 'another payload under this key' })
+  const fingerprint = createHash('sha256').update(`${path}\n`).update(body).digest('hex')
+  const known = typeof key === 'string' ? journal.find(key) : undefined
+  if (typeof key !== 'string' || key === '') {
+    answer(response, 400, { code: 'key-missing' })
+  } else if (known !== undefined && known.request !== fingerprint) {
+    counts.refusedOtherPayload++
+    answer(response, 422, { code: 'other-payload-under-this-key' })
+  } else if (known !== undefined) {
+    counts.replayed++
+    answer(response, 201, firstAnswer(known), { 'idempotent-replayed': 'true' })
+  } else if (!isFresh(request)) {
+    counts.refusedForAge++
+    answer(response, 425, { code: 'sent-too-long-ago', oldestMs })
+  } else {
+    act(request, response, { key, request: fingerprint, reference: referenceOf(body) })
   }
-  const operation = { key, digest, job: operations.size + 1 }
-  // On the disk before the answer: a recipient that forgets what it did honours no key.
-  writeSync(journal, `${JSON.stringify(operation)}\n`)
-  fsyncSync(journal)
-  remember(operation)
-  if (trouble.lose > 0) {
-    trouble.lose--
-    done.lost++
-    return // It acted, and nobody will hear of it.
-  }
-  if (trouble.late > 0) {
-    trouble.late--
-    done.late++
-    setTimeout(() => send(response, 201, operation), lateMs)
-    return
-  }
-  if (trouble.fail > 0) {
-    trouble.fail--
-    done.failed++
-    return send(response, 500, { error: 'it broke after the job was opened' })
-  }
-  send(response, 201, operation)
 }
 
-function remember(operation: Operation): void {
-  operations.set(operation.key, operation)
-  acts.set(operation.key, (acts.get(operation.key) ?? 0) + 1)
+/** By the sender's clock, which is ours here. Without a time stamp there would be no bound. */
+function isFresh(request: IncomingMessage): boolean {
+  const age = Date.now() - Date.parse(String(request.headers['request-sent-at']))
+  return age <= oldestMs && age >= -furthestAheadMs
 }
 
-/** A request that has not come whole after five seconds never acts: that is what makes absence final. */
-function read(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    const timer = setTimeout(() => {
-      request.destroy()
-      reject(new Error('too late'))
-    }, 4_000)
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      clearTimeout(timer)
-      resolve(Buffer.concat(chunks).toString('utf8'))
-    })
-    request.on('error', reject)
-  })
+function act(
+  request: IncomingMessage,
+  response: ServerResponse,
+  about: Pick<Act, 'key' | 'request' | 'reference'>,
+): void {
+  const fault = faults.take()
+  // It neither acts nor answers.
+  if (fault === 'drop') return
+  const done: Act = { at: new Date().toISOString(), operation: `op_${randomUUID()}`, ...about }
+  journal.append(done)
+  switch (fault) {
+    case undefined:
+      answer(response, 201, firstAnswer(done))
+      break
+    case 'fail':
+      answer(response, 500, { code: 'something-broke-after-acting' })
+      break
+    case 'late':
+      setTimeout(() => answer(response, 201, firstAnswer(done)), lateMs)
+      break
+    case 'lose':
+      // In turn: the answer never comes, or the connection is reset.
+      if (resetNext) request.socket.resetAndDestroy()
+      resetNext = !resetNext
+      break
+  }
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
+function lookUp(response: ServerResponse, key: string): void {
+  const found = journal.find(key)
+  if (found === undefined) answer(response, 404, { code: 'no-operation-under-this-key' })
+  else answer(response, 200, { ...firstAnswer(found), at: found.at })
+}
+
+function control(response: ServerResponse, body: Buffer): void {
+  const wrong = faults.set(parsed(body))
+  if (wrong !== undefined) answer(response, 400, { code: 'control-invalid', detail: wrong })
+  else answer(response, 200, { next: faults.next })
+}
+
+function report(): object {
+  const { lose, late, fail, drop } = faults.happened
+  return {
+    ...journal.counts(),
+    answersLost: lose,
+    answersLate: late,
+    answered500: fail,
+    droppedUndone: drop,
+    ...counts,
+  }
+}
+
+function firstAnswer({ operation, reference }: Act): object {
+  return { operation, reference }
+}
+
+function referenceOf(body: Buffer): string | null {
+  const { reference } = (parsed(body) ?? {}) as { reference?: unknown }
+  return typeof reference === 'string' ? reference : null
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += chunk.length
+    if (bytes <= maxBodyBytes) chunks.push(chunk)
+  }
+  return bytes > maxBodyBytes ? null : Buffer.concat(chunks)
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): void {
   if (response.destroyed) return
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }

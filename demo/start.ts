@@ -1,159 +1,139 @@
 /**
- * The main job, before your eyes: `npm start` (the server then stays up) or `npm run demo:once` (exits with 0
- * only if the recipient acted exactly as the ledger says).
+ * The main job before your eyes: `npm start`, after which the server stays up, or `npm run demo:once`, which exits
+ * with 0 only if the recipient acted exactly as the ledger says.
+ *
+ *     node demo/start.ts [--once] [--port 4840] [--recipient-port 4841]
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
-import { mkdirSync, openSync } from 'node:fs'
-import { registerHooks } from 'node:module'
-import { connect } from 'node:net'
-import { join } from 'node:path'
-import type { Counterfoil } from 'counterfoil'
-import { Driver } from './driver.ts'
-import { bold, faint, say, step } from './say.ts'
-import { summarise } from './summary.ts'
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Child } from './child.ts'
+import { defaultPorts, directory, ledgerFile } from './places.ts'
+import { bad, bold, faint, say } from './say.ts'
+import { handMade } from './try-next.ts'
 
-const once = process.argv.includes('--once')
-const port = Number(process.env.COUNTERFOIL_DEMO_PORT ?? 4840)
-const recipientPort = Number(process.env.COUNTERFOIL_DEMO_RECIPIENT_PORT ?? 4841)
-const directory = process.env.COUNTERFOIL_DEMO_DIR ?? '.counterfoil'
-const url = `http://127.0.0.1:${port}`
-const recipientUrl = `http://127.0.0.1:${recipientPort}`
-const here = import.meta.dirname
-const children: ChildProcess[] = []
+const { values: flags } = parseArgs({
+  options: {
+    once: { type: 'boolean', default: false },
+    port: { type: 'string', default: String(defaultPorts.server) },
+    'recipient-port': { type: 'string', default: String(defaultPorts.workshop) },
+  },
+})
+const server = `http://127.0.0.1:${flags.port}`
+const workshop = `http://127.0.0.1:${flags['recipient-port']}`
+const env = { ...process.env, COUNTERFOIL_DEMO_DIR: directory, COUNTERFOIL_DEMO_RECIPIENT: workshop }
+const children: Child[] = []
 let stopping = false
-let lastUnknown = 'EFFECT-KEY'
+let stopBegan = 0
 
-process.env.COUNTERFOIL_DEMO_DIR = directory
-mkdirSync(directory, { recursive: true })
-process.env.COUNTERFOIL_DEMO_RECIPIENT = recipientUrl
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupted())
 
 try {
-  const same = await demonstrate()
-  if (once) await stop(same ? 0 : 1)
-  else hints()
+  await demonstrate()
 } catch (error) {
-  say(`The demo could not go on: ${error instanceof Error ? error.message : String(error)}`)
-  await stop(1)
+  if (!stopping) {
+    say(bad(error instanceof Error ? error.message : String(error)))
+    await stop(1)
+  }
 }
 
-async function demonstrate(): Promise<boolean> {
-  for (const [what, taken] of [
-    ['the server', port],
-    ['the recipient', recipientPort],
-  ] as const) {
-    if (await isTaken(taken))
-      throw new Error(
-        `port ${taken}, for ${what}, is in use. Stop what listens there, perhaps an earlier demo.`,
-      )
+async function demonstrate(): Promise<void> {
+  await checkPort(Number(flags.port), 'the server')
+  await checkPort(Number(flags['recipient-port']), 'its recipient, the workshop')
+  mkdirSync(directory, { recursive: true })
+  const file = (name: string) => join(directory, name)
+  const here = (name: string) => join(import.meta.dirname, name)
+
+  const recipientFlags = ['--port', flags['recipient-port'], '--dir', directory]
+  const recipient = start('The workshop', [here('recipient.ts'), ...recipientFlags], file('workshop.log'))
+  await recipient.ready(`${workshop}/acts`)
+  const launcher = here('../packages/counterfoil/bin/counterfoil.js')
+  const serve = ['serve', '--config', here('counterfoil.config.ts'), '--port', flags.port]
+  const receiver = start('The server', [launcher, ...serve], file('server.log'))
+  await receiver.ready(`${server}/readyz`)
+  introduce(file)
+
+  const source = '--conditions=counterfoil:source'
+  const driver = start('The driver', [source, here('driver.ts'), '--server', server, '--workshop', workshop])
+  const code = await Promise.race([driver.ended, lost(recipient), lost(receiver)])
+  if (flags.once) {
+    await stop(code)
+    return
   }
-  say(
-    bold('Counterfoil') +
-      faint(`  store ${join(directory, 'counterfoil.db')}, server ${url}, recipient ${recipientUrl}`),
-  )
+  say()
+  say(bold(`The server stays up on ${server}. Send it a delivery of your own:`))
+  say(handMade(server))
+  say(faint('Ctrl-C stops it, after what it has in work is done.'))
+  await Promise.race([lost(recipient), lost(receiver)])
+}
+
+function start(what: string, parameters: readonly string[], log?: string): Child {
+  const child = new Child(what, parameters, { env, ...(log === undefined ? {} : { log }) })
+  children.push(child)
+  return child
+}
+
+function introduce(file: (name: string) => string): void {
+  const path = (name: string) => relative(process.cwd(), name) || name
+  say(bold('Counterfoil: receipts for what comes in, a ledger for what goes out'))
+  say(`  the server     ${server}  its ledger   ${path(ledgerFile)}`)
+  say(`  the workshop   ${workshop}  its journal  ${path(file('workshop.jsonl'))}`)
+  if (process.env.COUNTERFOIL_VAULT_KEYS === undefined) {
+    say(
+      faint(
+        '  Payloads are sealed with a development key that lies beside the ledger; production refuses one.',
+      ),
+    )
+  }
+  say(faint('  The workshop is the recipient: a process of its own, which will lose answers.'))
   say(
     faint(
-      `Log: ${join(directory, 'demo.log')}. Payloads are sealed with a development key; production needs COUNTERFOIL_VAULT_KEYS.`,
+      `  What they log, alerts too, is in ${path(file('server.log'))} and ${path(file('workshop.log'))}.`,
     ),
   )
-  await child(
-    'the recipient',
-    recipientUrl,
-    [join(here, 'recipient.ts'), '--port', String(recipientPort), '--dir', directory],
-    '/acts',
+}
+
+/** Rejects when the child ends, unless we stop it ourselves. */
+async function lost(child: Child): Promise<never> {
+  const code = await child.ended
+  throw new Error(
+    `${child.what} ended by itself (${code}). Nothing that was acknowledged is lost: start again, and it goes on.`,
   )
-  const launcher = join(here, '../packages/counterfoil/bin/counterfoil.js')
-  await child(
-    'the server',
-    url,
-    [launcher, 'serve', '--config', join(here, 'counterfoil.config.ts'), '--port', String(port)],
-    '/readyz',
-  )
-  const app = await ledger()
-  const driver = new Driver(app, url, recipientUrl)
-  await driver.run()
-  const same = await summarise(app, driver, recipientUrl)
-  const [unknown] = [...driver.seenUnknown.values()]
-  if (unknown !== undefined) lastUnknown = unknown
-  await app.store.close()
-  return same
 }
 
-/** The configuration once more: a second process that reads the same file. */
-async function ledger(): Promise<Counterfoil> {
-  registerHooks({
-    resolve: (specifier, context, next) =>
-      next(specifier, { ...context, conditions: [...context.conditions, 'counterfoil:source'] }),
-  })
-  const { default: app } = (await import('./counterfoil.config.ts')) as { default: Counterfoil }
-  await app.store.open({ migrate: false })
-  return app
-}
-
-async function child(what: string, at: string, parameters: readonly string[], probe: string): Promise<void> {
-  const log = openSync(join(directory, 'demo.log'), 'a')
-  const process_ = spawn(process.execPath, parameters, {
-    stdio: ['ignore', 'ignore', log, 'ipc'],
-    env: process.env,
-  })
-  children.push(process_)
-  process_.once('exit', (code, signal) => {
-    if (stopping) return
-    say(
-      `\n${what} ended (${signal ?? code}). Nothing that was acknowledged is lost: start again with npm start.`,
-    )
-    void stop(1)
-  })
-  for (let tries = 0; tries < 600 && process_.exitCode === null; tries++) {
-    const up = await fetch(`${at}${probe}`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-    if (up) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`${what} did not start`)
-}
-
-function isTaken(candidate: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(candidate, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
+function checkPort(port: number, what: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE' ? 'is in use, perhaps by an earlier demo' : `failed: ${error.code}`
+      reject(
+        new Error(
+          `Port ${port}, which ${what} needs, ${why}. Stop it there, or see demo/start.ts for another port.`,
+        ),
+      )
     })
-    socket.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()))
   })
 }
 
-async function stop(code: number): Promise<void> {
-  if (stopping) return
-  stopping = true
-  // The server drains first, while the recipient can still answer it.
-  for (const one of children.reverse()) {
-    if (one.exitCode !== null || one.signalCode !== null) continue
-    const ended = new Promise((resolve) => one.once('exit', resolve))
-    one.kill('SIGTERM')
-    await ended
+/** Ctrl-C: drains. A second one, later than an echo of the first can be, does not wait. */
+async function interrupted(): Promise<void> {
+  if (stopping) {
+    if (performance.now() < stopBegan + 1_000) return
+    for (const child of children) child.kill()
+    process.exit(1)
   }
-  process.exit(code)
+  say()
+  say('Stopping: no new deliveries; waiting for what is in work.')
+  await stop(flags.once ? 1 : 0)
 }
 
-function hints(): void {
-  const body = '{"action":"opened","issue":{"number":1,"title":"Mine"},"repository":{"full_name":"me/mine"}}'
-  const secret = process.env.GITHUB_WEBHOOK_SECRET ?? "It's a Secret to Everybody"
-  const signature = createHmac('sha256', secret).update(body).digest('hex')
-  step(`The server stays up on ${url}. Ask it, in another terminal:`)
-  say('  npx counterfoil status')
-  say(`  npx counterfoil effects show ${lastUnknown}`)
-  say('  npx counterfoil quarantine list')
-  say()
-  say('Send a signed delivery of your own, twice:')
-  say(
-    `  curl -i ${url}/in/github -H 'content-type: application/json' -H 'x-github-event: issues' -H 'x-github-delivery: mine-1' \\`,
-  )
-  say(`    -H 'x-hub-signature-256: sha256=${signature}' -d '${body}'`)
-  say()
-  say('Ctrl-C stops it.')
+/** The last one first: the server drains while its recipient can still answer. */
+async function stop(code: number): Promise<void> {
+  stopping = true
+  stopBegan = performance.now()
+  for (const child of children.toReversed()) await child.stop()
+  process.exit(code)
 }
