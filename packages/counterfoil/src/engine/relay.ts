@@ -49,6 +49,8 @@ export class Relay {
   #reserved = 0
   #working = 0
   #claiming = false
+  /** The last claim was full: more waits in the store. */
+  #more = false
   #stopped = true
   #idle: (() => void)[] = []
 
@@ -99,7 +101,7 @@ export class Relay {
       })
       if (this.#stopped) return
       for (const record of records) this.#hold(() => this.#handOn(record))
-      if (records.length === claimLimit) this.#ports.clock.after(0, () => void this.poll())
+      this.#more = records.length === claimLimit
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
       this.#ports.log(level, 'the outbox could not be read; it is read again', {
@@ -131,6 +133,8 @@ export class Relay {
         .finally(() => {
           this.#working--
           this.#work()
+          // Refilled before it runs dry: a backlog is worked off at the pace of the plans, not of the poll.
+          if (this.#more && this.#held.length < claimLimit) void this.poll()
           this.#wakeStop()
         })
     }
