@@ -4,14 +4,24 @@ import type { Plan, Planned, PlanSession, PlanTransaction, Store } from '../stor
 /** Begins a transaction at the first statement; waits for every statement, awaited by the trigger or not, before it commits. */
 export function lazyTransaction(store: Store, timeoutMs: number) {
   let opening: Promise<PlanSession> | undefined
+  let waiting = false
   let closed = false
   const started: Promise<unknown>[] = []
+  const open = async () => {
+    waiting = true
+    try {
+      return await store.beginPlan({ timeoutMs })
+    } finally {
+      waiting = false
+    }
+  }
   const run = <Result>(statement: (session: PlanSession) => Promise<Result>): Promise<Result> => {
-    if (closed)
+    if (closed) {
       throw new CounterfoilError('transaction_closed', 'The plan of this transaction is over.', {
         hint: 'Await every statement inside plan().',
       })
-    opening ??= store.beginPlan({ timeoutMs })
+    }
+    opening ??= open()
     const result = opening.then(statement)
     started.push(result)
     result.catch(() => {})
@@ -24,6 +34,8 @@ export function lazyTransaction(store: Store, timeoutMs: number) {
   }
   return {
     tx,
+    /** True while other plans hold the store: that time is not the trigger's. */
+    waits: () => waiting,
     async commit(plan: Plan): Promise<Planned> {
       closed = true
       await Promise.all(started)

@@ -8,7 +8,7 @@ import {
   timeOrderedId,
 } from '../domain/index.ts'
 import type { EffectDefinition, Recipient } from '../recipients/index.ts'
-import type { NewEffect, Plan, Planned, PlanTransaction, Store, Vault } from '../store/index.ts'
+import type { NewEffect, Plan, Planned, Store, Vault } from '../store/index.ts'
 import { describe } from './failure-text.ts'
 import { lazyTransaction } from './lazy-transaction.ts'
 import { passes, patiently } from './patience.ts'
@@ -59,7 +59,7 @@ export async function planEvent(
   const transaction = lazyTransaction(ports.store, settings.planTimeoutMs)
   let planned: Planned
   try {
-    const declared = await runTriggers(settings, work.event, transaction.tx, ports.clock)
+    const declared = await runTriggers(settings, work.event, transaction, ports.clock)
     const plan = await toPlan(ports, settings, work, declared)
     planned = await transaction.commit(plan)
   } catch (error) {
@@ -84,9 +84,10 @@ export async function planEvent(
 async function runTriggers(
   settings: PlannerSettings,
   event: ReceivedEvent,
-  tx: PlanTransaction,
+  transaction: ReturnType<typeof lazyTransaction>,
   clock: Clock,
 ): Promise<Declared[]> {
+  const { tx } = transaction
   const declared: Declared[] = []
   for (const trigger of settings.triggers) {
     if (!trigger.on.some((type) => subscribes(type, event))) continue
@@ -106,6 +107,7 @@ async function runTriggers(
         settings.planTimeoutMs,
         trigger.name,
         clock,
+        transaction.waits,
       )
     } finally {
       open = false
@@ -187,20 +189,25 @@ async function planFailed(
   )
 }
 
-async function withinTime<Result>(
-  promise: Promise<Result>,
+/** Runs a trigger's plan within its time; waiting for the store behind other plans does not count. */
+async function withinTime(
+  plan: Promise<void>,
   ms: number,
   name: string,
   clock: Clock,
-): Promise<Result> {
+  waits: () => boolean,
+): Promise<void> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(ms, () =>
-      reject(new CounterfoilError('trigger_timeout', `Trigger '${name}' did not finish within ${ms} ms.`)),
-    )
+    const check = () => {
+      if (waits()) cancel = clock.after(ms, check)
+      else
+        reject(new CounterfoilError('trigger_timeout', `Trigger '${name}' did not finish within ${ms} ms.`))
+    }
+    cancel = clock.after(ms, check)
   })
   try {
-    return await Promise.race([promise, late])
+    await Promise.race([plan, late])
   } finally {
     cancel()
   }

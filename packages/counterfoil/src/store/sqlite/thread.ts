@@ -54,7 +54,13 @@ export class Thread {
   #start(): Worker {
     // Built, this file and the thread's program are .js.
     const program = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
-    const worker = new Worker(program, { workerData: this.#options, name: 'counterfoil store', ...forFile() })
+    const worker = new Worker(program, {
+      workerData: this.#options,
+      name: 'counterfoil store',
+      // Rows pass through and are gone: a large young generation would only be memory kept.
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+      ...forFile(),
+    })
     let why = 'it was ended'
     worker.on('message', (message: FromWorker) => this.#answer(message))
     worker.on('error', (error) => {
