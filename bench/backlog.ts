@@ -32,7 +32,9 @@ function both(receipts: number): void {
       place,
       String(receipts),
     ]
-    spawnSync(process.execPath, parameters, { stdio: 'inherit' })
+    // One malloc arena: what the store's thread frees is then used again by the others (glibc only).
+    const env = { ...process.env, MALLOC_ARENA_MAX: '1' }
+    spawnSync(process.execPath, parameters, { stdio: 'inherit', env })
   }
   rmSync(place, { recursive: true })
 }

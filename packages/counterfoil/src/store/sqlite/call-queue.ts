@@ -1,5 +1,6 @@
 import { CounterfoilError } from '../../domain/index.ts'
 import type { Acceptance, Accepted } from '../store.ts'
+import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
 import { pack, packedBytes } from './packing.ts'
 import type { Batch, Call } from './protocol.ts'
@@ -15,6 +16,8 @@ export const maxQueued = 16_384
 export const maxQueuedBytes = 256 * 1024 * 1024
 /** Batches on their way at once: one is in work while the next is ready. */
 const maxBatches = 2
+/** Calls that are worth a commit of their own: they go while the caller's turn of the event loop still runs. */
+const worthACommit = 32
 
 interface Queued {
   readonly method: string
@@ -31,6 +34,7 @@ interface Queued {
 export class CallQueue {
   readonly #thread: Thread
   readonly #location: string
+  readonly #blocks = new Blocks()
   #queue: Queued[] = []
   #queuedBytes = 0
   #batches = 0
@@ -73,9 +77,14 @@ export class CallQueue {
     return new Promise((resolve, reject) => {
       this.#queue.push({ method, argument, bytes, resolve, reject })
       this.#queuedBytes += bytes
-      if (this.#flushing || this.#batches >= maxBatches) return
+      if (this.#batches >= maxBatches) return
+      if (this.#queue.length >= worthACommit) {
+        this.#flush()
+        return
+      }
+      if (this.#flushing) return
       this.#flushing = true
-      // All calls of this turn of the event loop make one batch.
+      // Fewer calls than that, all those of one turn, make one batch.
       setImmediate(() => {
         this.#flushing = false
         this.#flush()
@@ -112,7 +121,8 @@ export class CallQueue {
 
   async #deliver(queued: readonly Queued[]): Promise<void> {
     try {
-      const results = await this.#thread.batch(toBatch(queued))
+      const { results, block } = await this.#thread.batch(toBatch(queued, this.#blocks))
+      this.#blocks.giveBack(block)
       for (const [index, { resolve, reject }] of queued.entries()) {
         const result = results[index]!
         if ('ok' in result) resolve(result.ok)
@@ -127,8 +137,8 @@ export class CallQueue {
   }
 }
 
-function toBatch(queued: readonly Queued[]): Batch {
-  const block = Buffer.from(new ArrayBuffer(queued.reduce((sum, { bytes }) => sum + bytes, 0)))
+function toBatch(queued: readonly Queued[], blocks: Blocks): Batch {
+  const block = blocks.take(queued.reduce((sum, { bytes }) => sum + bytes, 0))
   let at = 0
   const calls = queued.map(({ method, argument, bytes }): Call => {
     if (method !== 'accept') return [method, argument]

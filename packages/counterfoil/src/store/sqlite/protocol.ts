@@ -43,6 +43,11 @@ export type ToWorker =
   | { readonly id: number; readonly batch: Batch }
   | { readonly id: number; readonly order: Order }
 
-export type FromWorker =
-  | { readonly id: number; readonly result: Result }
-  | { readonly id: number; readonly results: readonly Result[] }
+export interface BatchReply {
+  readonly id: number
+  readonly results: readonly Result[]
+  /** The memory of the batch's block, to be used again. */
+  readonly block: ArrayBuffer
+}
+
+export type FromWorker = { readonly id: number; readonly result: Result } | BatchReply

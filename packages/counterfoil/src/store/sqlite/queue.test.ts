@@ -5,7 +5,7 @@ import { CounterfoilError } from '../../domain/index.ts'
 import { delivery, rejects, sealed } from '../conformance/given.ts'
 import { CallQueue, maxBatch, maxBatchBytes, maxQueued, maxQueuedBytes } from './call-queue.ts'
 import { bytesOf, type PackedAcceptance } from './packing.ts'
-import type { Batch, Result } from './protocol.ts'
+import type { Batch, BatchReply, Result } from './protocol.ts'
 import type { Thread } from './thread.ts'
 
 /** A thread that keeps what it is sent until it is told to answer. */
@@ -16,10 +16,11 @@ class HeldThread {
     readonly fail: (error: unknown) => void
   }[] = []
 
-  batch(batch: Batch): Promise<readonly Result[]> {
+  batch(batch: Batch): Promise<Pick<BatchReply, 'results' | 'block'>> {
     for (const [, argument] of batch.calls) structuredClone(argument)
     return new Promise((resolve, reject) => {
-      const answer = (results: Result[] = batch.calls.map(() => ({ ok: 'done' }))) => resolve(results)
+      const answer = (results: Result[] = batch.calls.map(() => ({ ok: 'done' }))) =>
+        resolve({ results, block: new ArrayBuffer(0) })
       this.sent.push({ batch, answer, fail: reject })
     })
   }
@@ -32,6 +33,16 @@ class HeldThread {
 function held() {
   const thread = new HeldThread()
   return { thread, queue: new CallQueue(thread as unknown as Thread, 'test.db') }
+}
+
+/** Two batches are on their way, so whatever comes now waits. */
+async function busy() {
+  const { thread, queue } = held()
+  for (let batch = 0; batch < 2; batch++) {
+    void queue.call('plan', null)
+    await nextTurn()
+  }
+  return { thread, queue }
 }
 
 const calls = (queue: CallQueue, count: number) =>
@@ -47,6 +58,12 @@ describe('the queue before the store’s thread', () => {
     assert.deepEqual(thread.sizes, [1, 5])
   })
 
+  test('sends many without waiting for the end of the turn, so that the thread works while others are prepared', () => {
+    const { thread, queue } = held()
+    calls(queue, 40)
+    assert.deepEqual(thread.sizes, [32])
+  })
+
   test('gathers what comes while two batches are on their way into the next', async () => {
     const { thread, queue } = held()
     for (const count of [1, 1, 20, 30]) {
@@ -60,10 +77,11 @@ describe('the queue before the store’s thread', () => {
   })
 
   test(`puts at most ${maxBatch} calls and ${maxBatchBytes} bytes in one transaction`, async () => {
-    const { thread, queue } = held()
+    const { thread, queue } = await busy()
     calls(queue, maxBatch + 1)
+    for (const { answer } of [...thread.sent]) answer()
     await nextTurn()
-    assert.deepEqual(thread.sizes, [maxBatch, 1])
+    assert.deepEqual(thread.sizes, [1, 1, maxBatch, 1])
 
     const big = held()
     const entry = { ...delivery(), payload: sealed('x'.repeat(maxBatchBytes / 2 - 1_000)) }
@@ -77,14 +95,13 @@ describe('the queue before the store’s thread', () => {
   })
 
   test(`refuses as overloaded beyond ${maxQueued} calls or ${maxQueuedBytes} bytes, and goes on when there is room`, async () => {
-    const { thread, queue } = held()
+    const { thread, queue } = await busy()
     const waiting = calls(queue, maxQueued)
     await rejects(queue.call('plan', null), 'overloaded')
-    await nextTurn()
-    // Two batches have gone out.
-    assert.equal(thread.sent.length, 2)
-    void queue.call('plan', null)
     thread.sent[0]!.answer()
+    await nextTurn()
+    void queue.call('plan', null)
+    thread.sent[2]!.answer()
     assert.equal(await waiting[0], 'done')
 
     const bytes = held()

@@ -15,7 +15,9 @@ test('a thread that ends leaves what it was told unknown, and the next call star
     const ending = thread.end()
     await rejects(told as Promise<unknown>, 'commit_unknown')
     await ending
-    const [result] = await thread.batch({ ...status, block: Buffer.from(new ArrayBuffer(0)) })
+    const {
+      results: [result],
+    } = await thread.batch({ ...status, block: Buffer.from(new ArrayBuffer(0)) })
     assert.ok(result !== undefined && 'ok' in result)
   } finally {
     await thread.order({ do: 'close' })

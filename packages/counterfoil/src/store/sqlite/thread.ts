@@ -1,7 +1,7 @@
 import { type Transferable, Worker } from 'node:worker_threads'
 import { CounterfoilError } from '../../domain/index.ts'
 import { toError } from './failure.ts'
-import type { Batch, FromWorker, Order, Result, ToWorker, WorkerOptions } from './protocol.ts'
+import type { Batch, BatchReply, FromWorker, Order, ToWorker, WorkerOptions } from './protocol.ts'
 
 interface Waiter {
   /** What is true of it when the thread is lost. */
@@ -22,7 +22,7 @@ export class Thread {
   }
 
   /** Fulfils with one result for each call. @throws DataCloneError at once when a value cannot cross the thread */
-  batch(batch: Batch): Promise<readonly Result[]> {
+  batch(batch: Batch): Promise<BatchReply> {
     return this.#send((id) => ({ id, batch }), [batch.block.buffer as ArrayBuffer], 'commit_unknown')
   }
 
@@ -77,7 +77,7 @@ export class Thread {
     const waiter = this.#waiters.get(message.id)
     this.#waiters.delete(message.id)
     if (waiter === undefined) return
-    if ('results' in message) waiter.resolve(message.results)
+    if ('results' in message) waiter.resolve(message)
     else if ('ok' in message.result) waiter.resolve(message.result.ok)
     else waiter.reject(toError(message.result.failed))
   }

@@ -33,8 +33,12 @@ function goOn(): void {
 
 function handle(message: ToWorker): void {
   const { id } = message
-  if ('batch' in message) reply({ id, results: runBatch(link, message.batch) })
-  else reply({ id, result: answer(id, message.order) })
+  if ('batch' in message) {
+    const block = message.batch.block.buffer as ArrayBuffer
+    reply({ id, results: runBatch(link, message.batch), block }, [block])
+  } else {
+    reply({ id, result: answer(id, message.order) })
+  }
 }
 
 function answer(id: number, order: Order): Result {
@@ -62,6 +66,6 @@ function isOfSession(message: ToWorker): boolean {
   return 'order' in message && 'session' in message.order
 }
 
-function reply(message: FromWorker): void {
-  port.postMessage(message)
+function reply(message: FromWorker, transfer: ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer)
 }
