@@ -117,4 +117,9 @@ function helpOf({ summary, usage, example }: Command): string {
   return `${summary}.\n\nUsage:   ${usage}\nExample: ${example}\n\n--config FILE  the configuration; default counterfoil.config.ts here\n--json         one stable JSON document instead of text\n`
 }
 
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exit.done)
+  throw error
+})
 process.exitCode = await main(process.argv.slice(2))
