@@ -6,6 +6,7 @@ import {
   type Contract,
   type Counterfoil,
   counterfoil,
+  type Duration,
   type Network,
   producer,
   recipient,
@@ -66,6 +67,10 @@ export interface WorldOptions {
   readonly shape: Shape
   readonly network?: SimulatedRecipientOptions['fault']
   readonly seed?: number
+  /** The recipient's time-out. Default `5s`. */
+  readonly timeout?: Duration
+  /** How long a slow answer takes. */
+  readonly slowMs?: number
   /** `sql`: the trigger writes a table of its own in the plan. `fails-once`, `fails`: it throws. Default `plain`. */
   readonly trigger?: 'plain' | 'sql' | 'fails-once' | 'fails'
 }
@@ -94,6 +99,7 @@ export class World {
       keyHeader: keyed ? 'Idempotency-Key' : null,
       lookupPath: 'lookup' in contracts[options.shape] ? '/operations/' : null,
       ...(options.network === undefined ? {} : { fault: options.network }),
+      ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
     })
   }
 
@@ -119,7 +125,7 @@ export class World {
     const seats = recipient('seats', {
       url: 'http://seats.test',
       contract: contracts[this.#options.shape] as Contract,
-      timeout: '5s',
+      timeout: this.#options.timeout ?? '5s',
     })
     const openSeat = seats.effect('seat.open', {
       payload: z.object({ seat: z.string(), plan: z.string() }),
@@ -158,6 +164,17 @@ export class World {
       log: () => {},
     })
     await this.#app.start()
+  }
+
+  /** Stops the process as a deployment does, letting time pass until it has drained. */
+  async stop(): Promise<void> {
+    let stopped = false
+    const stopping = this.app.stop().then(() => {
+      stopped = true
+    })
+    await this.run(60_000, () => stopped)
+    await stopping
+    this.#app = undefined
   }
 
   /** Kills the process; nothing of it is drained. The file stays. */

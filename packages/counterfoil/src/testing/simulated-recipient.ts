@@ -10,6 +10,7 @@ export type NetworkFault =
   | 'late-answer'
   | 'error-after-acting'
   | 'stalled-request'
+  | 'slow-answer'
 
 export interface SimulatedRecipientOptions {
   readonly clock: Clock
@@ -19,6 +20,8 @@ export interface SimulatedRecipientOptions {
   readonly keyHeader: string | null
   /** Lookup path up to the key; null: it offers none. */
   readonly lookupPath: string | null
+  /** How long a slow answer takes. Default 15 s. */
+  readonly slowMs?: number
   /** How long a stalled request takes to land. Default 20 s. */
   readonly stallMs?: number
 }
@@ -79,6 +82,13 @@ export class SimulatedRecipient implements Network {
         const status = this.#act(key, body)
         const torn = await this.#timeout(request, signal)
         return torn.kind === 'unclear' ? torn : answer(status)
+      }
+      case 'slow-answer': {
+        const status = this.#act(key, body)
+        const answered = new Promise<Exchange>((resolve) => {
+          this.#options.clock.after(this.#options.slowMs ?? 15_000, () => resolve(answer(status)))
+        })
+        return await Promise.race([answered, this.#timeout(request, signal)])
       }
       case 'error-after-acting':
         this.#act(key, body)
