@@ -99,7 +99,8 @@ describe('the command line', () => {
     assert.match(out, /recipient workshop at http:\/\/127\.0\.0\.1:4841/)
     assert.match(out, /may be repeated under the same key until 21\.6h after the first attempt, never later/)
     assert.match(out, /"Not there" is proof 5s after the last attempt ended/)
-    assert.doesNotMatch(out, /whsec_|Secret/)
+    assert.match(out, /producer github \(github\), owner \w+/)
+    assert.doesNotMatch(out, /whsec_|Secret|undefined/)
   })
 
   test('what is not there is said so, with exit code 1', async () => {

@@ -57,6 +57,8 @@ export interface Counterfoil {
   readonly producers: ReadonlyMap<string, Producer>
   readonly triggers: readonly Trigger[]
   readonly recipients: ReadonlyMap<string, Recipient>
+  /** Who looks after what names no narrower owner. */
+  readonly owner: string
   /** Counts since the start, by producer and by outcome or error code. */
   readonly counters: Intake['counters']
   /** A delivery in, an answer out; the answer comes after the commit. 503 unless started. */
@@ -100,6 +102,7 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     producers,
     triggers,
     recipients,
+    owner,
     counters,
     get running() {
       return parts !== undefined

@@ -7,7 +7,7 @@ export const check: Command = {
   usage: 'counterfoil check [--config FILE]',
   example: 'counterfoil check --config counterfoil.config.ts',
   async run({ app, out }) {
-    const { producers, triggers, recipients, store } = await app()
+    const { producers, triggers, recipients, store, owner } = await app()
     out.json({
       store: { kind: store.kind, location: store.location },
       producers: [...producers.values()].map((producer) => ({
@@ -17,7 +17,7 @@ export const check: Command = {
         contentTypes: producer.kind.contentTypes,
         retryHorizon: producer.kind.retryHorizon,
         maxBytes: producer.maxBytes,
-        owner: producer.owner,
+        owner: producer.owner ?? owner,
         types: typesOf(producer.name),
       })),
       triggers: triggers.map((trigger) => ({
@@ -35,7 +35,7 @@ export const check: Command = {
     for (const producer of producers.values()) {
       out.line()
       out.line(
-        `producer ${producer.name} (${producer.kind.kind}), owner ${producer.owner}, bodies up to ${producer.maxBytes} bytes`,
+        `producer ${producer.name} (${producer.kind.kind}), owner ${producer.owner ?? owner}, bodies up to ${producer.maxBytes} bytes`,
       )
       out.line(
         `  id and type ${producer.kind.provenance === 'signed' ? 'are signed' : 'are not signed: the content is compared too'}`,
