@@ -13,7 +13,8 @@ interface Waiter {
 /** The store's thread as seen from the main one: messages out, promises back. It is started when it is first needed. */
 export class Thread {
   readonly #options: WorkerOptions
-  readonly #waiters = new Map<number, Waiter>()
+  /** Those who wait for the thread that runs now; an earlier one that is ending has its own. */
+  #waiters = new Map<number, Waiter>()
   #worker: Worker | undefined
   #nextId = 1
 
@@ -61,35 +62,37 @@ export class Thread {
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
       ...forFile(),
     })
+    const waiters = new Map<number, Waiter>()
+    this.#waiters = waiters
     let why = 'it was ended'
-    worker.on('message', (message: FromWorker) => this.#answer(message))
+    worker.on('message', (message: FromWorker) => answer(waiters, message))
     worker.on('error', (error) => {
       why = error instanceof Error ? error.message : String(error)
     })
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined
-      this.#lost(why)
+      this.#lose(waiters, why)
     })
     return worker
   }
 
-  #answer(message: FromWorker): void {
-    const waiter = this.#waiters.get(message.id)
-    this.#waiters.delete(message.id)
-    if (waiter === undefined) return
-    if ('results' in message) waiter.resolve(message)
-    else if ('ok' in message.result) waiter.resolve(message.result.ok)
-    else waiter.reject(toError(message.result.failed))
-  }
-
   /** The thread is gone: what it was told may have been committed. The next call starts another. */
-  #lost(why: string): void {
-    const lost = [...this.#waiters.values()]
-    this.#waiters.clear()
+  #lose(waiters: Map<number, Waiter>, why: string): void {
+    const lost = [...waiters.values()]
+    waiters.clear()
     for (const { reject, ifLost } of lost) {
       reject(new CounterfoilError(ifLost, `The thread of the store ${this.#options.path} ended: ${why}.`))
     }
   }
+}
+
+function answer(waiters: Map<number, Waiter>, message: FromWorker): void {
+  const waiter = waiters.get(message.id)
+  waiters.delete(message.id)
+  if (waiter === undefined) return
+  if ('results' in message) waiter.resolve(message)
+  else if ('ok' in message.result) waiter.resolve(message.result.ok)
+  else waiter.reject(toError(message.result.failed))
 }
 
 /** A program given as text (`node --input-type=module -e …`) hands on options that do not fit a thread whose program is a file. */
