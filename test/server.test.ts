@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -109,4 +109,22 @@ test('a public bind without operator credentials is refused with what to do', as
     return true
   })
   rmSync(directory, { recursive: true })
+})
+
+test('production without a vault key does not start, and makes no store', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'counterfoil-server-'))
+  const app = counterfoil({
+    store: sqlite(join(directory, 'counterfoil.db')),
+    triggers: [],
+    recipients: [],
+    log: () => {},
+  })
+  process.env.COUNTERFOIL_ENV = 'production'
+  try {
+    await assert.rejects(serve(app, { port: 0 }), { code: 'key_ring_missing' })
+    assert.deepEqual(readdirSync(directory), [])
+  } finally {
+    delete process.env.COUNTERFOIL_ENV
+    rmSync(directory, { recursive: true })
+  }
 })

@@ -115,16 +115,15 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     },
     async start({ work = true } = {}) {
       if (parts !== undefined) return
+      // Before the store: production without a key must not even make a file.
+      const ring = loadKeyRing({
+        env: process.env,
+        devFile: `${store.location}.vault-key`,
+        log,
+        ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
+      })
       await store.open({ migrate: true })
-      const vault = new Vault(
-        loadKeyRing({
-          env: process.env,
-          devFile: `${store.location}.vault-key`,
-          log,
-          ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
-        }),
-        random,
-      )
+      const vault = new Vault(ring, random)
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },

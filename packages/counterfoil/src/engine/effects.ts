@@ -3,6 +3,7 @@ import {
   CounterfoilError,
   classify,
   classifyLookup,
+  codeOf,
   type Exchange,
   type Log,
   nextStep,
@@ -45,15 +46,28 @@ export async function runAttempt(
   signal: AbortSignal,
 ): Promise<void> {
   const recipient = recipientOf(settings, work.effect)
-  const bytes = ports.vault.open(work.request, work.effect.id)
-  const { idempotencyKey, order } = work.effect
-  // A process that slept past its lease must not send: another may be asking whether this attempt acted.
-  const leaseEnded = ports.clock.now() >= (work.effect.dueAt ?? 0)
-  const exchange: Exchange = leaseEnded
-    ? { kind: 'notSent', why: 'the lease ended first' }
-    : await sendAttempt(ports.network, recipient, decodeRequest(bytes), idempotencyKey, order, signal)
+  const exchange = await send(ports, recipient, work, signal)
   const outcome = classify(recipient.contract, exchange, ports.clock.now())
   await settle(ports, settings, work.effect, { kind: 'answer', attempt: work.attempt, outcome })
+}
+
+async function send(
+  ports: EffectPorts,
+  recipient: Recipient,
+  work: EffectWork,
+  signal: AbortSignal,
+): Promise<Exchange> {
+  const { id, idempotencyKey, order, dueAt } = work.effect
+  let stored: ReturnType<typeof decodeRequest>
+  try {
+    stored = decodeRequest(ports.vault.open(work.request, id))
+  } catch (error) {
+    // A missing key or a damaged payload is our own fault, and proof that nothing went out.
+    return { kind: 'notSent', why: `the request cannot be read: ${codeOf(error) ?? 'internal'}` }
+  }
+  // A process that slept past its lease must not send: another may be asking whether this attempt acted.
+  if (ports.clock.now() >= (dueAt ?? 0)) return { kind: 'notSent', why: 'the lease ended first' }
+  return await sendAttempt(ports.network, recipient, stored, idempotencyKey, order, signal)
 }
 
 /**
