@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { delivery } from './deliveries.ts'
 import { concurrently, median, percentile, print, spread } from './figures.ts'
-import { singleCommits } from './raw.ts'
+import { rowsCommitted, singleCommits } from './raw.ts'
 import { benchApp, benchDirectory } from './setup.ts'
 
 const rounds = Number(process.argv[2] ?? 5)
@@ -14,6 +14,7 @@ const senders = 64
 const portion = 2_000
 
 const single: number[] = []
+const shared: number[] = []
 const received: number[] = []
 const platform: number[] = []
 const p50: number[] = []
@@ -22,9 +23,11 @@ for (let round = 0; round <= rounds; round++) {
   const rate = singleCommits(2_000)
   const alone = await fetchAlone(`f${round}`)
   const intake = await receiving(`r${round}`)
+  const bare = rowsCommitted(senders * 100, senders)
   // The first round only warms up.
   if (round === 0) continue
   single.push(rate)
+  shared.push(bare)
   received.push(intake.rate)
   platform.push(alone)
   p50.push(percentile(intake.times, 0.5))
@@ -37,6 +40,14 @@ print([
     'ratio',
     spread(
       received.map((rate, round) => rate / single[round]!),
+      1,
+    ),
+  ],
+  [`raw SQLite, ${senders} rows a commit, per second`, spread(shared)],
+  [
+    'ratio of that to single commits',
+    spread(
+      shared.map((rate, round) => rate / single[round]!),
       1,
     ),
   ],

@@ -5,6 +5,14 @@ import { benchDirectory } from './setup.ts'
 
 /** What the disk gives to one commit at a time, a second: WAL, synchronous=FULL, a 1 kB row with a unique key. */
 export function singleCommits(count: number): number {
+  return rowsCommitted(count, 1)
+}
+
+/**
+ * Rows a second when `atOnce` share a commit: the most that as many callers could get, each waiting for its own
+ * row, if nothing but the row had to be done.
+ */
+export function rowsCommitted(count: number, atOnce: number): number {
   const directory = benchDirectory()
   const db = new DatabaseSync(join(directory, 'raw.db'))
   db.exec(
@@ -13,7 +21,11 @@ export function singleCommits(count: number): number {
   const insert = db.prepare('insert into raw (id, body) values (?, ?)')
   const body = new Uint8Array(1_000)
   const begun = performance.now()
-  for (let index = 0; index < count; index++) insert.run(`row-${index}`, body)
+  for (let index = 0; index < count; index++) {
+    if (atOnce > 1 && index % atOnce === 0) db.exec('begin immediate')
+    insert.run(`row-${index}`, body)
+    if (atOnce > 1 && index % atOnce === atOnce - 1) db.exec('commit')
+  }
   const rate = count / ((performance.now() - begun) / 1000)
   db.close()
   rmSync(directory, { recursive: true })
