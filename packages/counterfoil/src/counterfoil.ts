@@ -15,6 +15,7 @@ import {
   eventTypes,
   type Intake,
   type Producer,
+  problem,
   readEvent,
 } from './intake/index.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
@@ -187,15 +188,5 @@ function byName<Named extends { readonly name: string }>(
 }
 
 function notStarted(): Response {
-  const body = {
-    type: 'about:blank',
-    title: 'Not started',
-    status: 503,
-    code: 'store_closed',
-    detail: 'The receiver is starting or stopping.',
-  }
-  return new Response(JSON.stringify(body), {
-    status: 503,
-    headers: { 'content-type': 'application/problem+json', 'retry-after': '1' },
-  })
+  return problem(503, 'store_closed', 'The receiver is starting or stopping.', { 'retry-after': '1' })
 }

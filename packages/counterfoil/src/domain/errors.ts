@@ -81,8 +81,3 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new CounterfoilError('internal', message)
 }
-
-/** Makes a `switch` over a union exhaustive at compile time. */
-export function unreachable(value: never): never {
-  throw new CounterfoilError('internal', `unreachable: ${JSON.stringify(value)}`)
-}

@@ -1,6 +1,7 @@
 import type { EffectId } from '../domain/index.ts'
 import type { DueWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
+import { describe } from './failure-text.ts'
 import { passes } from './patience.ts'
 
 /**
@@ -67,7 +68,7 @@ export class Dispatcher {
       } while (this.#again && !this.#stopped)
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
-      this.#ports.log(level, 'the store gave no due effects; it is asked again', { error: text(error) })
+      this.#ports.log(level, 'the store gave no due effects; it is asked again', { error: describe(error) })
     } finally {
       this.#taking = false
       this.#wakeStop()
@@ -92,7 +93,7 @@ export class Dispatcher {
       .catch((error: unknown) => {
         this.#ports.log('error', 'an effect could not be worked on; its lease will end', {
           effect: id,
-          error: text(error),
+          error: describe(error),
         })
       })
       .finally(() => {
@@ -118,7 +119,7 @@ export class Dispatcher {
       const renewed = effects.length === 0 ? Promise.resolve() : this.#ports.store.renew(renewal)
       void renewed
         .catch((error: unknown) => {
-          this.#ports.log('warn', 'leases could not be renewed', { error: text(error) })
+          this.#ports.log('warn', 'leases could not be renewed', { error: describe(error) })
         })
         .finally(() => {
           if (!this.#stopped || this.#inFlight.size > 0) this.#scheduleRenewal()
@@ -130,8 +131,4 @@ export class Dispatcher {
     if (this.#inFlight.size > 0 || this.#taking) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
-}
-
-function text(error: unknown): string {
-  return String(error).slice(0, 300)
 }

@@ -6,6 +6,7 @@ import {
   type WorkerId,
 } from '../domain/index.ts'
 import type { Alert, OutboxRecord, QuarantineReason, ReceiptView } from '../store/index.ts'
+import { describe } from './failure-text.ts'
 import { passes, patiently } from './patience.ts'
 import { type PlannerPorts, type PlannerSettings, type PlanWork, planEvent } from './planner.ts'
 
@@ -105,7 +106,7 @@ export class Relay {
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
       this.#ports.log(level, 'the outbox could not be read; it is read again', {
-        error: String(error).slice(0, 300),
+        error: describe(error),
       })
     } finally {
       this.#claiming = false
@@ -127,7 +128,7 @@ export class Relay {
         .catch((error: unknown) => {
           // The lease ends by itself and the record is handed on again.
           this.#ports.log('warn', 'an outbox record could not be handed on; its lease will end', {
-            error: String(error).slice(0, 300),
+            error: describe(error),
           })
         })
         .finally(() => {
@@ -184,7 +185,7 @@ export class Relay {
     } catch (error) {
       const at = this.#ports.clock.now() + Math.min(1_000 * 2 ** tries, 300_000)
       await patiently(this.#ports, 'postpone', () =>
-        this.#ports.store.postponePlan({ outbox, at, error: String(error).slice(0, 500) }),
+        this.#ports.store.postponePlan({ outbox, at, error: describe(error) }),
       )
       return
     }

@@ -32,11 +32,21 @@ export function unavailable(code: ErrorCode): Response {
   return problem(503, code, 'Nothing was acknowledged; send it again.')
 }
 
-/** RFC 9457. */
-function problem(status: number, code: ErrorCode, detail: string): Response {
+/**
+ * RFC 9457: the one place that writes a problem.
+ *
+ * @param about headers of this problem alone; they win
+ */
+export function problem(
+  status: number,
+  code: ErrorCode,
+  detail: string,
+  about: Readonly<Record<string, string>> = {},
+): Response {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (status === 503 || status === 429) headers['retry-after'] = retryAfter
   if (status === 405) headers.allow = 'POST'
+  Object.assign(headers, about)
   const body = { type: 'about:blank', title: errorCodes[code], status, code, detail }
   return new Response(JSON.stringify(body), { status, headers })
 }

@@ -1,3 +1,4 @@
+export { problem } from './answers.ts'
 export { type Opened, readEvent } from './event.ts'
 export {
   type Delivery,

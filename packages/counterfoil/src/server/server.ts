@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { type HttpBindings, serve as listen, type ServerType } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Counterfoil } from '../counterfoil.ts'
-import { CounterfoilError, type ErrorCode, errorCodes } from '../domain/index.ts'
+import { CounterfoilError } from '../domain/index.ts'
+import { problem } from '../intake/index.ts'
 import { renderMetrics } from './metrics.ts'
 
 export interface ServeOptions {
@@ -118,21 +119,6 @@ function listening(hono: ReturnType<typeof routes>, hostname: string, port: numb
       )
     })
   })
-}
-
-function problem(
-  status: number,
-  code: ErrorCode,
-  detail: string,
-  headers: Record<string, string> = {},
-): Response {
-  return new Response(
-    JSON.stringify({ type: 'about:blank', title: errorCodes[code], status, code, detail }),
-    {
-      status,
-      headers: { 'content-type': 'application/problem+json', ...headers },
-    },
-  )
 }
 
 function isLoopback(host: string): boolean {
