@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import type { JsonReading } from '../domain/index.ts'
 import { acceptedType, readPayload } from './payload.ts'
+import { github } from './producers/index.ts'
 
 const json = ['application/json']
 const form = 'application/x-www-form-urlencoded'
 const read = (mediaType: string, body: string | Uint8Array) =>
-  readPayload({ numbers: 'double' }, mediaType, typeof body === 'string' ? Buffer.from(body) : body)
+  readPayload(
+    { numbers: 'double', kind: github({ secrets: 'x' }) },
+    mediaType,
+    typeof body === 'string' ? Buffer.from(body) : body,
+  ) as JsonReading
 
 describe('content types', () => {
   test('case, blanks and a UTF-8 charset make no difference', () => {
