@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { CounterfoilError } from '../../domain/index.ts'
-import { instantOf, memberOf, textOf } from '../members.ts'
+import { instantOf, memberOf, partOf, textOf } from '../members.ts'
 import type { Delivery, OfflineKind } from '../producer.ts'
 import {
   anyMatches,
@@ -86,10 +86,7 @@ export function standardWebhooks(options: StandardWebhooksOptions): OfflineKind 
       version: null,
       at: instantOf(memberOf(payload, 'timestamp')),
     }),
-    data(payload) {
-      const data = memberOf(payload, 'data')
-      return data === undefined ? payload : data
-    },
+    data: (payload) => partOf(payload, 'data'),
   }
 }
 

@@ -1,4 +1,4 @@
-import { instantOf, memberOf, textOf } from '../members.ts'
+import { instantOf, memberOf, partOf, textOf } from '../members.ts'
 import type { OfflineKind } from '../producer.ts'
 import {
   anyMatches,
@@ -73,10 +73,7 @@ export function stripe(options: StripeOptions): OfflineKind {
       at: instantOf(memberOf(payload, 'created')),
     }),
     // A thin event has no data: the whole of it is what there is.
-    data(payload) {
-      const object = memberOf(memberOf(payload, 'data'), 'object')
-      return object === undefined ? payload : object
-    },
+    data: (payload) => partOf(payload, 'data', 'object'),
   }
 }
 
