@@ -104,6 +104,7 @@ export async function take(
   if (elements !== null) return await takeAll(ports, producer, delivery, elements, receivedAt)
 
   const event = toVerified(producer, delivery, mediaType, reading, own !== undefined, receivedAt)
+  if (event.facts.wrong !== undefined) return refuse('syntax_invalid', event.facts.wrong)
   const receipt = toReceipt(event, ports.random)
   if (typeof receipt === 'string') return refuse('identity_invalid', receipt)
   return await accept(ports, receipt, event.body, await fitReading(ports, producer, receipt, reading))
@@ -201,7 +202,7 @@ async function takeAll(
         facts: producer.kind.facts(value, delivery),
         receivedAt,
       }
-      const receipt = toReceipt(event, ports.random)
+      const receipt = event.facts.wrong ?? toReceipt(event, ports.random)
       const entry =
         typeof receipt === 'string'
           ? withoutIdentity(ports, event, receipt)

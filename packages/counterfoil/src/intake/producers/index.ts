@@ -1,3 +1,4 @@
+export { type CloudEventsOptions, cloudEvents } from '../cloudevents/index.ts'
 export { type AdyenOptions, adyen } from './adyen.ts'
 export { type DiscordOptions, discord } from './discord.ts'
 export { type DocusignOptions, docusign } from './docusign.ts'
