@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from '../domain/index.ts'
+import { type ErrorCode, problemDocument } from '../domain/index.ts'
 import type { Accepted } from '../store/index.ts'
 
 /** What a sender did wrong, and what he sees (design.md section 5). Never 410: it tells many senders to switch the endpoint off. */
@@ -47,8 +47,7 @@ export function problem(
   if (status === 503 || status === 429) headers['retry-after'] = retryAfter
   if (status === 405) headers.allow = 'POST'
   Object.assign(headers, about)
-  const body = { type: 'about:blank', title: errorCodes[code], status, code, detail }
-  return new Response(JSON.stringify(body), { status, headers })
+  return new Response(JSON.stringify(problemDocument(status, code, detail)), { status, headers })
 }
 
 const jsonHeaders = { 'content-type': 'application/json' }
