@@ -1,6 +1,13 @@
 export { problem } from './answers.ts'
 export { type Opened, readEvent } from './event.ts'
 export {
+  type InternalEvent,
+  type InternalOptions,
+  type InternalProducer,
+  internal,
+  isInternal,
+} from './internal.ts'
+export {
   type Delivery,
   type EventFacts,
   type EventType,
@@ -12,4 +19,5 @@ export {
   producer,
   type Verification,
 } from './producer.ts'
+export { type OutgoingEvent, type PublishPorts, publish } from './publish.ts'
 export { createReceive, type HandOff, type Intake, type IntakePorts } from './receive.ts'

@@ -4,13 +4,12 @@ import {
   codeOf,
   type ErrorCode,
   type Log,
-  type QuarantineId,
   type Random,
   type ReceivedEvent,
-  timeOrderedId,
   type WorkerId,
 } from '../domain/index.ts'
-import type { Acceptance, Accepted, ReceiptRecord, Store, Vault } from '../store/index.ts'
+import type { Accepted, ReceiptRecord, Store, Vault } from '../store/index.ts'
+import { acceptance } from './acceptance.ts'
 import { acknowledgement, refusal, unavailable } from './answers.ts'
 import { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
 import { boundedLog } from './bounded-log.ts'
@@ -176,29 +175,6 @@ async function accept(
     return accepted
   } finally {
     if (lease !== null && !delivered) ports.handOff?.release()
-  }
-}
-
-function acceptance(
-  ports: IntakePorts,
-  receipt: ReceiptRecord,
-  body: Uint8Array,
-  fit: Fit,
-  lease: ReturnType<HandOff['reserve']>,
-): Acceptance {
-  const owner = ports.ownerOf(receipt.producer)
-  const entry = () => ({
-    id: timeOrderedId<QuarantineId>('qua', receipt.receivedAt, ports.random.bytes(10)),
-    owner,
-  })
-  return {
-    receipt,
-    payload: ports.vault.seal(body, receipt.id),
-    next:
-      fit.kind === 'fits'
-        ? { kind: 'plan', handOff: lease }
-        : { kind: 'quarantine', quarantine: { ...entry(), reason: fit.reason, detail: fit.detail } },
-    onConflict: entry(),
   }
 }
 
