@@ -33,7 +33,10 @@ export function nodeSqliteExecutor(database: DatabaseSync): SqliteExecutor {
     dialect: 'sqlite',
     database,
     async query(sql, parameters) {
-      return database.prepare(sql).all(...parameters)
+      const statement = database.prepare(sql)
+      // Integers beyond 2^53 are read whole rather than refused.
+      statement.setReadBigInts(true)
+      return statement.all(...parameters)
     },
   }
 }
