@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { CounterfoilError } from '../domain/index.ts'
 import type { Transactions } from '../store/index.ts'
 import type { SqliteExecutor } from '../store/sqlite/index.ts'
-import { transactionMissing } from './missing.ts'
+import { transactionMissing } from './in-transaction.ts'
 
 /**
  * `node:sqlite`. Give it a connection on the store's file that nothing else uses: between two awaits of a
@@ -20,14 +20,13 @@ export function nodeSqlite(database: DatabaseSync): Transactions<DatabaseSync> {
       last = turn.catch(() => {})
       return turn
     },
-    executor: async (tx) => nodeSqliteExecutor(tx),
+    executor: async (tx) => executorOf(tx),
   }
 }
 
-/** @throws CounterfoilError `transaction_missing` */
-export function nodeSqliteExecutor(database: DatabaseSync): SqliteExecutor {
+function executorOf(database: DatabaseSync): SqliteExecutor {
   if (!database.isOpen || !database.isTransaction) {
-    throw transactionMissing('node:sqlite', "Begin first: database.exec('begin immediate').")
+    throw transactionMissing('node:sqlite')
   }
   return {
     dialect: 'sqlite',
