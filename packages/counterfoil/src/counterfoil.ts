@@ -14,16 +14,36 @@ import {
   type EventType,
   eventTypes,
   type Intake,
+  isInternal,
+  type OutgoingEvent,
   type Producer,
+  type PublishPorts,
   problem,
+  publish,
   readEvent,
 } from './intake/index.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
-import { type Alert, loadKeyRing, type Store, Vault } from './store/index.ts'
+import {
+  type Accepted,
+  type Alert,
+  loadKeyRing,
+  type PlanTransaction,
+  type SqlExecutor,
+  type Store,
+  type Transactions,
+  Vault,
+} from './store/index.ts'
 
-export interface CounterfoilOptions {
+/** @typeParam Tx what triggers get as `tx`: see `transactions` */
+export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly store: Store
-  readonly triggers: readonly Trigger[]
+  /**
+   * The program's own database client, by an adapter of `counterfoil/adapters/…`: triggers plan in its
+   * transactions, and `publish` takes its handles. The store has to be in the same database. Default: triggers
+   * get a small client of the store's own.
+   */
+  readonly transactions?: Transactions<Tx>
+  readonly triggers: readonly Trigger<any, NoInfer<Tx>>[]
   /** Every recipient that a trigger plans effects for. */
   readonly recipients: readonly Recipient<any>[]
   /** Producers without a trigger; those with one are found through it. */
@@ -52,8 +72,12 @@ export interface CounterfoilOptions {
   readonly log?: Log
 }
 
-/** One value that the server, the command line and a program all take. */
-export interface Counterfoil {
+/**
+ * One value that the server, the command line and a program all take.
+ *
+ * @typeParam Tx what triggers get as `tx`
+ */
+export interface Counterfoil<Tx = PlanTransaction> {
   readonly store: Store
   readonly producers: ReadonlyMap<string, Producer>
   readonly triggers: readonly Trigger[]
@@ -66,6 +90,18 @@ export interface Counterfoil {
   receive(request: Request): Promise<Response>
   /** The same for a request of Node's HTTP server whose body nobody has read; cheaper than by way of Fetch. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
+  /**
+   * Writes an event of an `internal` producer in a transaction of the program's own: it is there when that
+   * commits, and was never there when it rolls back. A conflict does not throw: look at the outcome.
+   *
+   * @param tx the handle of the configured `transactions`; without them, what an adapter's `executor` gives
+   * @throws `event_unknown`, `event_invalid`, `identity_invalid`, `transaction_missing`, `transaction_foreign`;
+   *   `store_closed` unless started
+   */
+  publish<Input>(
+    tx: [Tx] extends [PlanTransaction] ? SqlExecutor : Tx,
+    event: OutgoingEvent<Input>,
+  ): Promise<Accepted>
   /**
    * Opens the store, migrating it, and starts. With `work: false` this process only receives, and another one
    * plans and attempts. @throws `store_*`, `key_ring_*`
@@ -81,14 +117,15 @@ export interface Counterfoil {
  *
  * @throws CounterfoilError `config_invalid`
  */
-export function counterfoil(options: CounterfoilOptions): Counterfoil {
-  const { store, triggers } = options
+export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
+  const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
   const producers = byName('producer', [
     ...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])]),
   ])
   byName('trigger', triggers)
+  checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const log = options.log ?? stderrLog
@@ -96,7 +133,7 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
   const types = eventTypes(subscribed)
   const ownerOf = (name: string) => producers.get(name)?.owner ?? owner
   const counters = new Map<string, number>()
-  let parts: { intake: Intake; engine: Engine; network: Network } | undefined
+  let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
 
   return {
     store,
@@ -113,6 +150,16 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     },
     async receiveIncoming(incoming) {
       return parts === undefined ? notStarted() : await parts.intake.receiveIncoming(incoming)
+    },
+    async publish(tx, event) {
+      if (parts === undefined) {
+        throw new CounterfoilError('store_closed', 'The program publishes before start() or after stop().', {
+          hint: 'Await start() first; with { work: false } another process plans and attempts.',
+        })
+      }
+      const executor =
+        transactions === undefined ? (tx as SqlExecutor) : await transactions.executor(tx as Tx)
+      return await publish(parts.publishing, executor, event)
     },
     async start({ work = true } = {}) {
       if (parts !== undefined) return
@@ -141,26 +188,23 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
               log('warn', `alert: ${reason}`, { ...about, raisedAt })),
           leaseMs: milliseconds(options.lease ?? '10s'),
           planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
+          transactions,
           pollMs: milliseconds(options.poll ?? '250ms'),
           drainMs: milliseconds(options.drain ?? '10s'),
         },
       )
+      const publishing = { producers, types, store, vault, clock, random, ownerOf }
       const intake = createReceive({
-        producers,
-        types,
-        store,
-        vault,
+        ...publishing,
+        producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),
         network,
-        clock,
-        random,
         log,
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
-        ownerOf,
       })
       if (work) engine.start()
-      parts = { intake, engine, network }
+      parts = { intake, engine, network, publishing }
     },
     async stop() {
       const stopping = parts
@@ -170,6 +214,17 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
       await store.close()
     },
   }
+}
+
+/** A handle of another client than the one that began the transaction would be none. */
+function checkTransactions(triggers: readonly Trigger[], transactions: Transactions<any> | undefined): void {
+  const stranger = triggers.find((trigger) => trigger.in !== undefined && trigger.in !== transactions)
+  if (stranger === undefined) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `Trigger '${stranger.name}' plans in transactions of ${stranger.in?.client} that the configuration does not have.`,
+    { hint: 'Give one value to `transactions` of the configuration and to `in` of its triggers.' },
+  )
 }
 
 function byName<Named extends { readonly name: string }>(

@@ -24,6 +24,11 @@ export const errorCodes = {
   order_without_fence: 'An effect claims order at a recipient that has no ordering control.',
   key_ring_missing: 'No vault key is configured.',
   key_ring_invalid: 'The vault key ring cannot be read.',
+  // the program's own transaction
+  event_invalid: 'The published event does not fit its schema, or JSON cannot hold it.',
+  event_unknown: 'No trigger of the configuration subscribes to the published event.',
+  transaction_missing: 'The handle is not in a transaction that is still open.',
+  transaction_foreign: 'The transaction is not one of the database that the store is in.',
   // planning
   effect_key_invalid: 'An effect key is empty, too long or holds control characters.',
   effect_payload_invalid: 'The effect payload does not fit its schema.',

@@ -7,7 +7,7 @@ import {
   type WorkerId,
 } from '../domain/index.ts'
 import type { Network, Recipient } from '../recipients/index.ts'
-import type { Alert, Store, Vault } from '../store/index.ts'
+import type { Alert, Store, Transactions, Vault } from '../store/index.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type OpenEvent, Relay } from './relay.ts'
 import type { Trigger } from './trigger.ts'
@@ -31,6 +31,7 @@ export interface EngineSettings {
   readonly onAlert: (alert: Alert) => void | Promise<void>
   readonly leaseMs: number
   readonly planTimeoutMs: number
+  readonly transactions?: Transactions<any> | undefined
   readonly pollMs: number
   readonly drainMs: number
 }
