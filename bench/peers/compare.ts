@@ -101,18 +101,23 @@ async function measure(on: Server, one: Case): Promise<Figure> {
     waiting: Math.ceil(amounts.waiting * (one.share ?? 1)),
     old: one.aged === true ? amounts.old : 0,
   }
+  if (one.fill !== undefined) await stage('fill', one, place, own)
+  const figure = JSON.parse(await stage('measure', one, place, own)) as Figure
+  await on.drop(place.url)
+  return figure
+}
+
+/** @returns the last line that the process printed */
+async function stage(name: 'fill' | 'measure', one: Case, place: Place, own: Amounts): Promise<string> {
   const parameters = [
     '--conditions=counterfoil:source',
     join(import.meta.dirname, 'case.ts'),
+    name,
     one.group,
     one.name,
     JSON.stringify(place),
     JSON.stringify(own),
   ]
-  const { stdout } = await promisify(execFile)(process.execPath, parameters, {
-    maxBuffer: 64 * 1024 * 1024,
-    timeout: 3_600_000,
-  })
-  await on.drop(place.url)
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Figure
+  const { stdout } = await promisify(execFile)(process.execPath, parameters, { timeout: 3_600_000 })
+  return stdout.trimEnd().split('\n').at(-1)!
 }

@@ -21,7 +21,7 @@ export interface Place {
 
 /** Takes single items; a send fulfils after its own commit. */
 export interface Sending {
-  /** What the sender does before the clock runs: signing, making a request. */
+  /** What the sender does before the clock runs: signing, making a request. May be a promise. */
   prepare(item: Item): unknown
   send(prepared: unknown): Promise<void>
   close(): Promise<void>
@@ -37,7 +37,7 @@ export interface Working {
 export interface Contender {
   /** Ready to take items; nothing works on them. */
   sending?(place: Place): Promise<Sending>
-  /** Leaves the items waiting, then `working` begins and each item's effect happens once. */
+  /** Leaves the items waiting for a `working` in another process. */
   filled?(place: Place, items: readonly Item[]): Promise<void>
   /** `acted` is called once for each effect: as it begins for one that does nothing, after its answer for a call. */
   working?(place: Place, acted: () => void): Promise<Working>

@@ -5,13 +5,14 @@ import { concurrently, percentile } from '../figures.ts'
 import type { Contender, Place } from './contender.ts'
 import { makeItem, makeItems } from './items.ts'
 
-/** What one run of a case gives. Rates are a second, times ms, memory MB, WAL kB. */
+/** What one run of a case gives. Rates are a second, times ms, memory MB, WAL kB and CPU µs an item. */
 export interface Figure {
   readonly rate?: number
   readonly p50?: number
   readonly p99?: number
   readonly walKb?: number
-  readonly commits?: number
+  /** Of the process under measure, PostgreSQL's not included. */
+  readonly cpuUs?: number
   readonly rssMb?: number
 }
 
@@ -42,7 +43,8 @@ export async function sendingRate(
     const times: number[] = []
     let spent = 0
     while (spent < ms) {
-      const prepared = makeItems(portion).map((item) => sending.prepare(item))
+      const prepared: unknown[] = []
+      for (const item of makeItems(portion)) prepared.push(await sending.prepare(item))
       const end = performance.now() + ms - spent
       let sent = 0
       const begun = performance.now()
@@ -59,7 +61,9 @@ export async function sendingRate(
   await round(seconds * 250)
   await database.run('checkpoint')
   const before = await database.written()
+  const cpu = process.cpuUsage()
   const { times, ms } = await round(seconds * 1_000)
+  const { user, system } = process.cpuUsage(cpu)
   const after = await database.written()
   await sending.close()
   await database.close()
@@ -67,36 +71,44 @@ export async function sendingRate(
     rate: times.length / (ms / 1_000),
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
-    walKb: (after.walBytes - before.walBytes) / 1_000 / times.length,
-    commits: (after.commits - before.commits) / times.length,
+    walKb: (after - before) / 1_000 / times.length,
+    cpuUs: (user + system) / times.length,
   }
 }
 
+/** Makes what waits, and the old items beside it; a process of its own does it, so that work begins in a fresh one. */
+export async function fill(contender: Contender, place: Place, { waiting, old }: Amounts): Promise<void> {
+  if (old > 0) await contender.aged!(place, old)
+  await contender.filled!(place, makeItems(waiting))
+  const database = await databaseOf(place)
+  await database.run('vacuum analyze')
+  await database.close()
+}
+
 /**
- * Waiting items a second until the database holds the end of each. `first effect`: the clock starts when a tenth
- * is done. `start`: it starts with the worker, for work of several stages that run ahead of each other.
+ * Waiting items a second until the database holds the end of each. `a tenth`: the clock starts when a tenth is
+ * done. `start`: it starts with the worker, for work of several stages that may run ahead of each other.
  */
 export async function workingRate(
   contender: Contender,
   place: Place,
-  { waiting, old }: Amounts,
+  { waiting }: Amounts,
   from: 'a tenth' | 'start' = 'a tenth',
 ): Promise<Figure> {
   const memory = watchMemory()
-  if (old > 0) await contender.aged!(place, old)
-  await contender.filled!(place, makeItems(waiting))
   const database = await databaseOf(place)
-  if (old > 0) await database.run('vacuum analyze')
   await database.run('checkpoint')
   const warm = from === 'start' ? 0 : Math.floor(waiting / 10)
   let acted = 0
   let begun = performance.now()
   let before = await database.written()
+  let cpu = process.cpuUsage()
   const all = Promise.withResolvers<void>()
   const working = await contender.working!(place, () => {
     acted++
     if (acted === warm) {
       begun = performance.now()
+      cpu = process.cpuUsage()
       void database.written().then((written) => {
         before = written
       })
@@ -106,6 +118,7 @@ export async function workingRate(
   await all.promise
   while (!(await working.finished())) await sleep(2)
   const ms = performance.now() - begun
+  const { user, system } = process.cpuUsage(cpu)
   const after = await database.written()
   if (acted !== waiting) throw new Error(`${acted} effects for ${waiting} items`)
   await working.close()
@@ -113,8 +126,8 @@ export async function workingRate(
   const items = waiting - warm
   return {
     rate: items / (ms / 1_000),
-    walKb: (after.walBytes - before.walBytes) / 1_000 / items,
-    commits: (after.commits - before.commits) / items,
+    walKb: (after - before) / 1_000 / items,
+    cpuUs: (user + system) / items,
     rssMb: memory(),
   }
 }
@@ -130,7 +143,7 @@ export async function idleTimes(contender: Contender, place: Place, { events }: 
     if (index === warm) await database.run('checkpoint')
     // Not in step with anybody's polling.
     await sleep(5 + Math.random() * 20)
-    const prepared = sending.prepare(makeItem())
+    const prepared = await sending.prepare(makeItem())
     const begun = performance.now()
     const effect = new Promise<void>((resolve) => {
       acted = resolve
@@ -159,7 +172,8 @@ export interface Database {
   run(sql: string): Promise<void>
   /** True when the query finds no row. */
   none(query: string): Promise<boolean>
-  written(): Promise<{ readonly walBytes: number; readonly commits: number }>
+  /** Bytes of WAL so far. */
+  written(): Promise<number>
   close(): Promise<void>
 }
 
@@ -176,11 +190,10 @@ export async function databaseOf({ url }: Place): Promise<Database> {
       return !rows[0]!.some
     },
     async written() {
-      const { rows } = await client.query<{ wal: string; commits: string }>(
-        `select pg_current_wal_insert_lsn() - '0/0' as wal, xact_commit as commits
-           from pg_stat_database where datname = current_database()`,
+      const { rows } = await client.query<{ wal: string }>(
+        `select pg_current_wal_insert_lsn() - '0/0' as wal`,
       )
-      return { walBytes: Number(rows[0]!.wal), commits: Number(rows[0]!.commits) }
+      return Number(rows[0]!.wal)
     },
     close: () => client.end(),
   }

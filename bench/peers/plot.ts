@@ -56,6 +56,7 @@ export function plot(machine: readonly string[], measured: readonly Measured[]):
   const height = y + machine.length * 16
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">`,
+    '<title>Counterfoil beside its peers on one PostgreSQL</title>',
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     ...key,
     ...parts,

@@ -1,5 +1,5 @@
 import { median, spread } from '../figures.ts'
-import type { Case, Group } from './cases.ts'
+import { besideOld, type Case, type Group } from './cases.ts'
 import type { Figure } from './measure.ts'
 
 export interface Measured {
@@ -71,10 +71,17 @@ export function report(machine: readonly string[], measured: readonly Measured[]
   const groups = [...new Set(measured.map(({ group }) => group))]
   const parts = groups.map((group) => {
     const rows = rowsOf(measured, group)
-    const table = group === 'idle' ? latencyTable(rows) : rateTable(rows)
-    return `## ${titles[group]}\n\n${table}`
+    return `## ${titles[group]}\n\n${tables[group](rows)}`
   })
   return `${machine.map((line) => `- ${line}`).join('\n')}\n\n${parts.join('\n\n')}\n`
+}
+
+const tables: Readonly<Record<Group, (rows: readonly Row[]) => string>> = {
+  intake: rateTable,
+  calls: rateTable,
+  'no-op': rateTable,
+  idle: latencyTable,
+  history: historyTable,
 }
 
 function rateTable(rows: readonly Row[]): string {
@@ -89,7 +96,7 @@ function rateTable(rows: readonly Row[]): string {
     Math.max,
   )
   return table(
-    ['what', 'a second', 'x best peer', 'x bare', 'p50 ms', 'p99 ms', 'WAL kB', 'commits', 'resident MB'],
+    ['what', 'a second', 'x best peer', 'x bare', 'p50 ms', 'p99 ms', 'CPU µs', 'WAL kB', 'resident MB'],
     rows.map((row) => [
       row.name,
       spreadOf(row, rate, 0),
@@ -97,8 +104,8 @@ function rateTable(rows: readonly Row[]): string {
       ratioText(ratios(row, floor, rate)),
       middle(row, p50, 1),
       middle(row, (figure) => figure.p99, 1),
+      middle(row, (figure) => figure.cpuUs, 0),
       middle(row, (figure) => figure.walKb, 2),
-      middle(row, (figure) => figure.commits, 2),
       middle(row, (figure) => figure.rssMb, 0),
     ]),
   )
@@ -124,6 +131,21 @@ function latencyTable(rows: readonly Row[]): string {
       ratioText(ratios(row, floor, p50)),
       ratioText(ratios(row, peer, p50)),
     ]),
+  )
+}
+
+function historyTable(rows: readonly Row[]): string {
+  return table(
+    ['what', 'a second', 'x without old ones', 'WAL kB'],
+    rows.map((row) => {
+      const empty = rows.filter(({ name }) => `${name}${besideOld}` === row.name)
+      return [
+        row.name,
+        spreadOf(row, rate, 0),
+        ratioText(ratios(row, best(empty, rate, Math.max), rate)),
+        middle(row, (figure) => figure.walKb, 2),
+      ]
+    }),
   )
 }
 
