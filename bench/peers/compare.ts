@@ -95,7 +95,11 @@ function rotated(all: readonly Case[], round: number): Case[] {
 }
 
 async function measure(on: Server, one: Case): Promise<Figure> {
-  const place: Place = { url: await on.create(), sink: one.calls === true ? sinkUrl : null }
+  const place: Place = {
+    url: await on.create(),
+    postmaster: on.pid,
+    sink: one.calls === true ? sinkUrl : null,
+  }
   const own: Amounts = {
     ...amounts,
     waiting: Math.ceil(amounts.waiting * (one.share ?? 1)),

@@ -15,6 +15,8 @@ export interface Body {
 export interface Place {
   /** Of an empty database. */
   readonly url: string
+  /** Process id of the server. */
+  readonly postmaster: number
   /** Where effects go, or null when an effect is to do nothing. */
   readonly sink: string | null
 }

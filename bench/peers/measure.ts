@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import { concurrently, percentile } from '../figures.ts'
 import type { Contender, Place } from './contender.ts'
 import { makeItem, makeItems } from './items.ts'
+import { serverCpuUs } from './server-cpu.ts'
 
 /** What one run of a case gives. Rates are a second, times ms, memory MB, WAL kB and CPU µs an item. */
 export interface Figure {
@@ -11,8 +12,10 @@ export interface Figure {
   readonly p50?: number
   readonly p99?: number
   readonly walKb?: number
-  /** Of the process under measure, PostgreSQL's not included. */
+  /** Of the process under measure. */
   readonly cpuUs?: number
+  /** Of PostgreSQL. */
+  readonly serverUs?: number | undefined
   readonly rssMb?: number
 }
 
@@ -39,14 +42,15 @@ export async function sendingRate(
 ): Promise<Figure> {
   const sending = await contender.sending!(place)
   const database = await databaseOf(place)
-  const round = async (ms: number): Promise<{ times: number[]; ms: number }> => {
+  const round = async (ms: number) => {
     const times: number[] = []
-    let spent = 0
+    let [spent, cpuUs] = [0, 0]
     while (spent < ms) {
       const prepared: unknown[] = []
       for (const item of makeItems(portion)) prepared.push(await sending.prepare(item))
       const end = performance.now() + ms - spent
       let sent = 0
+      const cpu = process.cpuUsage()
       const begun = performance.now()
       const some = await concurrently(portion, callers, async (index) => {
         if (performance.now() >= end) return
@@ -54,25 +58,25 @@ export async function sendingRate(
         await sending.send(prepared[index])
       })
       spent += performance.now() - begun
+      const { user, system } = process.cpuUsage(cpu)
+      cpuUs += user + system
       for (const time of some.slice(0, sent)) times.push(time)
     }
-    return { times, ms: spent }
+    return { times, ms: spent, cpuUs }
   }
   await round(seconds * 250)
   await database.run('checkpoint')
-  const before = await database.written()
-  const cpu = process.cpuUsage()
-  const { times, ms } = await round(seconds * 1_000)
-  const { user, system } = process.cpuUsage(cpu)
-  const after = await database.written()
+  const used = await usage(database, place)
+  const { times, ms, cpuUs } = await round(seconds * 1_000)
+  const costs = await used(times.length)
   await sending.close()
   await database.close()
   return {
     rate: times.length / (ms / 1_000),
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
-    walKb: (after - before) / 1_000 / times.length,
-    cpuUs: (user + system) / times.length,
+    ...costs,
+    cpuUs: cpuUs / times.length,
   }
 }
 
@@ -101,35 +105,25 @@ export async function workingRate(
   const warm = from === 'start' ? 0 : Math.floor(waiting / 10)
   let acted = 0
   let begun = performance.now()
-  let before = await database.written()
-  let cpu = process.cpuUsage()
+  let used = usage(database, place)
   const all = Promise.withResolvers<void>()
   const working = await contender.working!(place, () => {
     acted++
     if (acted === warm) {
       begun = performance.now()
-      cpu = process.cpuUsage()
-      void database.written().then((written) => {
-        before = written
-      })
+      used = usage(database, place)
     }
     if (acted === waiting) all.resolve()
   })
   await all.promise
   while (!(await working.finished())) await sleep(2)
   const ms = performance.now() - begun
-  const { user, system } = process.cpuUsage(cpu)
-  const after = await database.written()
+  const items = waiting - warm
+  const costs = await (await used)(items)
   if (acted !== waiting) throw new Error(`${acted} effects for ${waiting} items`)
   await working.close()
   await database.close()
-  const items = waiting - warm
-  return {
-    rate: items / (ms / 1_000),
-    walKb: (after - before) / 1_000 / items,
-    cpuUs: (user + system) / items,
-    rssMb: memory(),
-  }
+  return { rate: items / (ms / 1_000), ...costs, rssMb: memory() }
 }
 
 /** From the call that hands an event over to the begin of its effect, one event at a time. */
@@ -156,12 +150,31 @@ export async function idleTimes(contender: Contender, place: Place, { events }: 
   return { p50: percentile(measured, 0.5), p99: percentile(measured, 0.99) }
 }
 
+/** What is used from now on, by the item. */
+async function usage(
+  database: Database,
+  { postmaster }: Place,
+): Promise<(items: number) => Promise<Pick<Figure, 'walKb' | 'cpuUs' | 'serverUs'>>> {
+  const own = process.cpuUsage()
+  const server = serverCpuUs(postmaster)
+  const wal = await database.written()
+  return async (items) => {
+    const { user, system } = process.cpuUsage(own)
+    const serverNow = serverCpuUs(postmaster)
+    return {
+      cpuUs: (user + system) / items,
+      serverUs: server === undefined || serverNow === undefined ? undefined : (serverNow - server) / items,
+      walKb: ((await database.written()) - wal) / 1_000 / items,
+    }
+  }
+}
+
 /** The largest resident memory of this process since it was called, asked for at the end. */
 function watchMemory(): () => number {
   let peak = 0
   const timer = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss())
-  }, 50)
+  }, 250)
   return () => {
     clearInterval(timer)
     return peak / 1e6

@@ -96,7 +96,18 @@ function rateTable(rows: readonly Row[]): string {
     Math.max,
   )
   return table(
-    ['what', 'a second', 'x best peer', 'x bare', 'p50 ms', 'p99 ms', 'CPU µs', 'WAL kB', 'resident MB'],
+    [
+      'what',
+      'a second',
+      'x best peer',
+      'x bare',
+      'p50 ms',
+      'p99 ms',
+      'CPU µs',
+      'PostgreSQL CPU µs',
+      'WAL kB',
+      'resident MB',
+    ],
     rows.map((row) => [
       row.name,
       spreadOf(row, rate, 0),
@@ -105,6 +116,7 @@ function rateTable(rows: readonly Row[]): string {
       middle(row, p50, 1),
       middle(row, (figure) => figure.p99, 1),
       middle(row, (figure) => figure.cpuUs, 0),
+      middle(row, (figure) => figure.serverUs, 0),
       middle(row, (figure) => figure.walKb, 2),
       middle(row, (figure) => figure.rssMb, 0),
     ]),

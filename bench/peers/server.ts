@@ -21,6 +21,8 @@ export const settings: Readonly<Record<string, string>> = {
 
 export interface Server {
   readonly version: string
+  /** Process id of the postmaster. */
+  readonly pid: number
   /** Makes an empty database and gives its URL. */
   create(): Promise<string>
   drop(url: string): Promise<void>
@@ -69,6 +71,7 @@ export async function startServer(directory: string): Promise<Server> {
   let made = 0
   return {
     version: rows[0]!.version.split(' on ')[0]!,
+    pid: server.pid!,
     async create() {
       const name = `bench_${made++}`
       await admin.query(`create database ${name}`)
