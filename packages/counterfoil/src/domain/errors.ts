@@ -2,7 +2,7 @@
 export const errorCodes = {
   // intake: nothing was stored
   producer_unknown: 'No producer of that name is configured.',
-  method_not_allowed: 'Deliveries are sent with POST.',
+  method_not_allowed: 'No delivery of this producer comes with this method.',
   signature_missing: 'The delivery carries no signature.',
   signature_invalid: 'No configured secret verifies the delivery.',
   timestamp_invalid: 'The signed timestamp is not a plain whole number of seconds.',
@@ -14,6 +14,8 @@ export const errorCodes = {
   content_encoding_unsupported: 'Compressed bodies are refused: the signature covers the bytes as sent.',
   syntax_invalid: 'The body is not valid for its content type.',
   identity_invalid: 'The delivery id is missing, too long or holds characters that no id may hold.',
+  keys_unavailable: 'The server that holds the keys of this producer did not answer.',
+  key_address_refused: 'The delivery names keys at an address that is not allowed.',
   overloaded: 'Too many deliveries are waiting; send again later.',
   // configuration
   config_invalid: 'The configuration contradicts itself or lacks something.',
