@@ -1,4 +1,5 @@
-import type { SqlValue } from './store.ts'
+/** A value of SQLite and PostgreSQL alike. */
+export type SqlValue = string | number | bigint | Uint8Array | null
 
 /**
  * A transaction that the program owns: it began it, and it commits it or rolls it back. An adapter makes one of

@@ -22,7 +22,7 @@ import type {
   ReceiptView,
   Sealed,
 } from './records.ts'
-import type { SqlExecutor } from './sql-executor.ts'
+import type { SqlExecutor, SqlValue } from './sql-executor.ts'
 
 /**
  * The store port. Every writing method is one transaction: it committed when the promise fulfils; it did not
@@ -218,9 +218,6 @@ export type Planned =
       readonly quarantine: QuarantineId
     }
 
-/** A value of SQLite and PostgreSQL alike. */
-export type SqlValue = string | number | bigint | Uint8Array | null
-
 /** The transaction that a plan commits in. Statements run in the order they were given. */
 export interface PlanTransaction {
   run(sql: string, ...parameters: SqlValue[]): Promise<{ readonly changes: number }>
@@ -337,4 +334,4 @@ export interface StoreStatus {
   }
 }
 
-export type { Fact }
+export type { Fact, SqlValue }

@@ -46,6 +46,7 @@ import {
   toEffectWork,
   toWork,
 } from './due.ts'
+import { isOvertaken, toError } from './failure.ts'
 import { answerAll, Gatherer } from './gather.ts'
 import { Hints } from './hints.ts'
 import type { Hosts } from './hosts.ts'
@@ -376,7 +377,14 @@ export class PostgresStore implements Store {
         `A transaction of ${executor.dialect} cannot hold rows of the PostgreSQL store ${this.location}.`,
       )
     }
-    return async ({ text }, parameters) => (await executor.query(text, parameters)) as Row[]
+    return async ({ text }, parameters) => {
+      try {
+        return (await executor.query(text, parameters)) as Row[]
+      } catch (error) {
+        // The server ended the caller's transaction; everything else is told in the words of the caller's driver.
+        throw isOvertaken(error) ? toError(error, this.location, 'write') : error
+      }
+    }
   }
 
   /** A call of its own: refused when closed, waited for when closing. */
