@@ -102,6 +102,9 @@ export interface Store {
   showQuarantine(id: string): Promise<QuarantineView | null>
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
+
+  /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
+  watch?(onWork: () => void): () => void
 }
 
 export interface MigrationReport {
