@@ -166,7 +166,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
       // Before the store: production without a key must not even make a file.
       const ring = loadKeyRing({
         env: process.env,
-        devFile: `${store.location}.vault-key`,
+        devFile: developmentKeyFile(store.location),
         log,
         ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
       })
@@ -241,6 +241,11 @@ function byName<Named extends { readonly name: string }>(
     map.set(one.name, one)
   }
   return map
+}
+
+/** Beside the store where that is a file; else in the working directory. */
+function developmentKeyFile(location: string): string {
+  return location.includes('://') ? 'counterfoil.vault-key' : `${location}.vault-key`
 }
 
 function notStarted(): Response {

@@ -15,6 +15,7 @@ adapterSuite('node:sqlite', async () => {
   database.exec('create table seat (id text primary key)')
   return {
     store,
+    receipts: 'counterfoil_receipt',
     transactions: nodeSqlite(database),
     outside,
     insert: async (tx, id) => void tx.prepare('insert into seat values (?)').run(id),

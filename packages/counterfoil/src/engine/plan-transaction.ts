@@ -35,6 +35,7 @@ export async function planInClient(
     return await transactions.run(
       async (tx) => {
         stage = 'works'
+        undone = undefined
         const plan = await write(tx, () => false)
         const planned = await store.planIn(await transactions.executor(tx), plan)
         undone = planned.kind === 'planned' ? undefined : { plan, planned }

@@ -108,13 +108,6 @@ export interface Store {
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
 
-  /** `accept` inside a transaction that the caller owns: it holds once the caller has committed. */
-  acceptIn?(executor: SqlExecutor, entry: Acceptance): Promise<Accepted>
-  /**
-   * `plan` inside a transaction that the caller owns. On `conflict` nothing of the plan is written, not even the
-   * quarantine: the caller rolls back and quarantines the receipt with `plan`, which says the same.
-   */
-  planIn?(executor: SqlExecutor, plan: Plan): Promise<Planned>
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void
 }

@@ -373,7 +373,7 @@ export class PostgresStore implements Store {
   #through(executor: SqlExecutor): Run {
     if (executor.dialect !== 'postgres') {
       throw new CounterfoilError(
-        'config_invalid',
+        'transaction_foreign',
         `A transaction of ${executor.dialect} cannot hold rows of the PostgreSQL store ${this.location}.`,
       )
     }
