@@ -150,6 +150,7 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
         types,
         store,
         vault,
+        network,
         clock,
         random,
         log,

@@ -44,6 +44,11 @@ export interface Store {
 
   /** Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. */
   accept(entry: Acceptance): Promise<Accepted>
+  /**
+   * The same for events that came together, all in one transaction: all of them committed, or none did. Answers
+   * in the order of the entries, each as if they had come one after the other.
+   */
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
 
   /** Leases committed outbox records. A record is handed on again when its lease ran out: never lost, maybe twice. */
   claimOutbox(claim: OutboxClaim): Promise<OutboxRecord[]>
