@@ -6,20 +6,45 @@ import {
   type Duration,
   type Log,
   milliseconds,
+  type OwnerRule,
+  ownerByRule,
   type Random,
 } from './domain/index.ts'
-import { createEngine, type Engine, type Trigger } from './engine/index.ts'
+import { type AlertDelivery, createEngine, type Engine, type Trigger } from './engine/index.ts'
 import {
   createReceive,
   type EventType,
   eventTypes,
   type Intake,
+  type Opened,
   type Producer,
   problem,
   readEvent,
 } from './intake/index.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
-import { type Alert, loadKeyRing, type Store, Vault } from './store/index.ts'
+import {
+  type Alert,
+  loadKeyRing,
+  type OperatorRole,
+  type ReceiptView,
+  type Store,
+  Vault,
+} from './store/index.ts'
+
+/** An operator of the configuration. */
+export interface OperatorOptions {
+  readonly name: string
+  readonly role: OperatorRole
+  /** `sha256:SALT:HEX` of a token, as `counterfoil operators new` prints it. Without one: the command line only. */
+  readonly token?: string
+}
+
+export interface AlertOptions {
+  /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
+  readonly to?: AlertDelivery
+  /** An entry that waits this long with nobody assigned raises a new alert to this owner, and again. */
+  readonly unattended?: { readonly after: Duration; readonly owner: string }
+}
 
 export interface CounterfoilOptions {
   readonly store: Store
@@ -32,7 +57,12 @@ export interface CounterfoilOptions {
   readonly owner?: string
   /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
   readonly version?: string
-  /** Gets each alert at least once. Default: a line on standard error. */
+  /** Who looks after quarantine entries of a producer or type: the first rule that fits, else the producer's owner. */
+  readonly owners?: readonly OwnerRule[]
+  /** Who may use the operator interface and commands; the environment may name more. */
+  readonly operators?: readonly OperatorOptions[]
+  readonly alerts?: AlertOptions
+  /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
@@ -60,6 +90,12 @@ export interface Counterfoil {
   readonly recipients: ReadonlyMap<string, Recipient>
   /** Who looks after what names no narrower owner. */
   readonly owner: string
+  readonly operators: readonly OperatorOptions[]
+  readonly clock: Clock
+  /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
+  readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
+  /** A stored payload by today's schemas and triggers: an event that can start work, or why it cannot. */
+  openEvent(receipt: ReceiptView, payload: Uint8Array): Promise<Opened>
   /** Counts since the start, by producer and by outcome or error code. */
   readonly counters: Intake['counters']
   /** A delivery in, an answer out; the answer comes after the commit. 503 unless started. */
@@ -94,8 +130,34 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
   const log = options.log ?? stderrLog
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
-  const ownerOf = (name: string) => producers.get(name)?.owner ?? owner
+  const ownerOf = (name: string, type: string) =>
+    ownerByRule(options.owners ?? [], name, type) ?? producers.get(name)?.owner ?? owner
+  const { operators = [], alerts = {} } = options
+  byName('operator', operators)
+  const { to: delivery = null, unattended } = alerts
+  if (delivery !== null && recipients.get(delivery.effect.recipient.name) !== delivery.effect.recipient) {
+    throw new CounterfoilError(
+      'config_invalid',
+      `Alerts go to recipient '${delivery.effect.recipient.name}', which is not in the configuration.`,
+      { hint: 'Add it to recipients.' },
+    )
+  }
   const counters = new Map<string, number>()
+  let vault: Vault | undefined
+  const openVault = () => {
+    vault ??= new Vault(
+      loadKeyRing({
+        env: process.env,
+        devFile: `${store.location}.vault-key`,
+        log,
+        ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
+      }),
+      random,
+    )
+    return vault
+  }
+  const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
+    readEvent(producers, types, receipt, payload, clock)
   let parts: { intake: Intake; engine: Engine; network: Network } | undefined
 
   return {
@@ -104,7 +166,14 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     triggers,
     recipients,
     owner,
+    operators,
+    clock,
     counters,
+    async readPayload({ id, vault: place }) {
+      const sealed = await store.readVault(place)
+      return sealed === null ? null : openVault().open(sealed, id)
+    },
+    openEvent,
     get running() {
       return parts !== undefined
     },
@@ -117,14 +186,8 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     async start({ work = true } = {}) {
       if (parts !== undefined) return
       // Before the store: production without a key must not even make a file.
-      const ring = loadKeyRing({
-        env: process.env,
-        devFile: `${store.location}.vault-key`,
-        log,
-        ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
-      })
+      const vault = openVault()
       await store.open({ migrate: true })
-      const vault = new Vault(ring, random)
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },
@@ -134,7 +197,12 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
           owner,
           ownerOf,
           plannedBy: options.version ?? 'unversioned',
-          openEvent: (receipt, payload) => readEvent(producers, types, receipt, payload, clock),
+          openEvent,
+          alertTo: delivery,
+          unattended:
+            unattended === undefined
+              ? null
+              : { afterMs: milliseconds(unattended.after), owner: unattended.owner },
           onAlert:
             options.onAlert ??
             (({ reason, at: raisedAt, ...about }: Alert) =>

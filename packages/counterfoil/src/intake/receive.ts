@@ -42,7 +42,7 @@ export interface IntakePorts {
   /** Deliveries in work at once; more get 429. */
   readonly inFlightLimit: number
   /** Who looks after a quarantine entry of this producer. */
-  readonly ownerOf: (producer: string) => string
+  readonly ownerOf: (producer: string, type: string) => string
 }
 
 export interface Intake {
@@ -186,7 +186,7 @@ function acceptance(
   fit: Fit,
   lease: ReturnType<HandOff['reserve']>,
 ): Acceptance {
-  const owner = ports.ownerOf(receipt.producer)
+  const owner = ports.ownerOf(receipt.producer, receipt.type)
   const entry = () => ({
     id: timeOrderedId<QuarantineId>('qua', receipt.receivedAt, ports.random.bytes(10)),
     owner,

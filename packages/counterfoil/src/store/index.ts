@@ -1,4 +1,4 @@
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
-export type * from './records.ts'
+export * from './records.ts'
 export type * from './store.ts'
 export { Vault } from './vault.ts'
