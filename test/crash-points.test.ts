@@ -26,6 +26,8 @@ const scenarios: Record<CrashableCall, (shape: Shape) => WorldOptions | null> = 
   settle: (shape) => ({ shape }),
   postponePlan: (shape) => (shape === 'both' ? { shape, trigger: 'fails-once' } : null),
   quarantinePlan: (shape) => (shape === 'both' ? { shape, trigger: 'fails' } : null),
+  // Needs alerts that are effects: alerts.test.ts.
+  planAlert: () => null,
 }
 
 async function livesOn(options: WorldOptions, about: Parameters<World['start']>[0]): Promise<World> {
