@@ -6,15 +6,18 @@ import {
   type Duration,
   type Log,
   milliseconds,
+  type OwnerRule,
+  ownerByRule,
   type Random,
 } from './domain/index.ts'
-import { createEngine, type Engine, type Trigger } from './engine/index.ts'
+import { type AlertDelivery, createEngine, type Engine, type Trigger } from './engine/index.ts'
 import {
   createReceive,
   type EventType,
   eventTypes,
   type Intake,
   isInternal,
+  type Opened,
   type OutgoingEvent,
   type Producer,
   type PublishPorts,
@@ -27,12 +30,29 @@ import {
   type Accepted,
   type Alert,
   loadKeyRing,
+  type OperatorRole,
   type PlanTransaction,
+  type ReceiptView,
   type SqlExecutor,
   type Store,
   type Transactions,
   Vault,
 } from './store/index.ts'
+
+/** An operator of the configuration. */
+export interface OperatorOptions {
+  readonly name: string
+  readonly role: OperatorRole
+  /** `sha256:SALT:HEX` of a token, as `counterfoil operators new` prints it. Without one: the command line only. */
+  readonly token?: string
+}
+
+export interface AlertOptions {
+  /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
+  readonly to?: AlertDelivery
+  /** An entry that waits this long with nobody assigned raises a new alert to this owner, and again. */
+  readonly unattended?: { readonly after: Duration; readonly owner: string }
+}
 
 /** @typeParam Tx what triggers get as `tx`: see `transactions` */
 export interface CounterfoilOptions<Tx = PlanTransaction> {
@@ -52,7 +72,12 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly owner?: string
   /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
   readonly version?: string
-  /** Gets each alert at least once. Default: a line on standard error. */
+  /** Who looks after quarantine entries of a producer or type: the first rule that fits, else the producer's owner. */
+  readonly owners?: readonly OwnerRule[]
+  /** Who may use the operator interface and commands; the environment may name more. */
+  readonly operators?: readonly OperatorOptions[]
+  readonly alerts?: AlertOptions
+  /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
@@ -84,6 +109,12 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly recipients: ReadonlyMap<string, Recipient>
   /** Who looks after what names no narrower owner. */
   readonly owner: string
+  readonly operators: readonly OperatorOptions[]
+  readonly clock: Clock
+  /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
+  readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
+  /** A stored payload by today's schemas and triggers: an event that can start work, or why it cannot. */
+  openEvent(receipt: ReceiptView, payload: Uint8Array): Promise<Opened>
   /** Counts since the start, by producer and by outcome or error code. */
   readonly counters: Intake['counters']
   /** A delivery in, an answer out; the answer comes after the commit. 503 unless started. */
@@ -131,8 +162,34 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
   const log = options.log ?? stderrLog
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
-  const ownerOf = (name: string) => producers.get(name)?.owner ?? owner
+  const ownerOf = (name: string, type: string) =>
+    ownerByRule(options.owners ?? [], name, type) ?? producers.get(name)?.owner ?? owner
+  const { operators = [], alerts = {} } = options
+  byName('operator', operators)
+  const { to: delivery = null, unattended } = alerts
+  if (delivery !== null && recipients.get(delivery.effect.recipient.name) !== delivery.effect.recipient) {
+    throw new CounterfoilError(
+      'config_invalid',
+      `Alerts go to recipient '${delivery.effect.recipient.name}', which is not in the configuration.`,
+      { hint: 'Add it to recipients.' },
+    )
+  }
   const counters = new Map<string, number>()
+  let vault: Vault | undefined
+  const openVault = () => {
+    vault ??= new Vault(
+      loadKeyRing({
+        env: process.env,
+        devFile: developmentKeyFile(store.location),
+        log,
+        ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
+      }),
+      random,
+    )
+    return vault
+  }
+  const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
+    readEvent(producers, types, receipt, payload, clock)
   let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
 
   return {
@@ -141,7 +198,14 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     triggers,
     recipients,
     owner,
+    operators,
+    clock,
     counters,
+    async readPayload({ id, vault: place }) {
+      const sealed = await store.readVault(place)
+      return sealed === null ? null : openVault().open(sealed, id)
+    },
+    openEvent,
     get running() {
       return parts !== undefined
     },
@@ -164,14 +228,8 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     async start({ work = true } = {}) {
       if (parts !== undefined) return
       // Before the store: production without a key must not even make a file.
-      const ring = loadKeyRing({
-        env: process.env,
-        devFile: developmentKeyFile(store.location),
-        log,
-        ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
-      })
+      const vault = openVault()
       await store.open({ migrate: true })
-      const vault = new Vault(ring, random)
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },
@@ -181,7 +239,12 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
           owner,
           ownerOf,
           plannedBy: options.version ?? 'unversioned',
-          openEvent: (receipt, payload) => readEvent(producers, types, receipt, payload, clock),
+          openEvent,
+          alertTo: delivery,
+          unattended:
+            unattended === undefined
+              ? null
+              : { afterMs: milliseconds(unattended.after), owner: unattended.owner },
           onAlert:
             options.onAlert ??
             (({ reason, at: raisedAt, ...about }: Alert) =>

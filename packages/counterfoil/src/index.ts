@@ -1,6 +1,12 @@
 /** Counterfoil: durable receipts, an effect ledger, and time-outs kept as unknown until evidence comes. */
 
-export { type Counterfoil, type CounterfoilOptions, counterfoil } from './counterfoil.ts'
+export {
+  type AlertOptions,
+  type Counterfoil,
+  type CounterfoilOptions,
+  counterfoil,
+  type OperatorOptions,
+} from './counterfoil.ts'
 export {
   type Clock,
   type Contract,
@@ -14,10 +20,19 @@ export {
   type LookupRule,
   type Ordering,
   type OutcomeRule,
+  type OwnerRule,
   type Random,
   type ReceivedEvent,
 } from './domain/index.ts'
-export { type DeclareEffect, type PlanContext, type Trigger, trigger } from './engine/index.ts'
+export {
+  type AlertDelivery,
+  type AlertNotice,
+  alertTo,
+  type DeclareEffect,
+  type PlanContext,
+  type Trigger,
+  trigger,
+} from './engine/index.ts'
 export {
   type EventType,
   type InternalEvent,

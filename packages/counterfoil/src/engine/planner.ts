@@ -32,7 +32,7 @@ export interface PlannerSettings {
   readonly triggers: readonly Trigger[]
   readonly recipients: ReadonlyMap<string, Recipient>
   /** Owner of receipts whose plan fails. */
-  readonly ownerOf: (producer: string) => string
+  readonly ownerOf: (producer: string, type: string) => string
   /** The configuration's version, recorded with each plan. */
   readonly plannedBy: string
   readonly planTimeoutMs: number
@@ -154,7 +154,7 @@ async function toPlan(
     effects,
     onConflict: {
       id: timeOrderedId<QuarantineId>('qua', at, ports.random.bytes(10)),
-      owner: settings.ownerOf(work.event.producer),
+      owner: settings.ownerOf(work.event.producer, work.event.type),
     },
   }
 }
@@ -185,7 +185,7 @@ async function planFailed(
     id: timeOrderedId<QuarantineId>('qua', now, ports.random.bytes(10)),
     reason: 'plan-failed' as const,
     detail: { error: text, tries: tries + 1 },
-    owner: settings.ownerOf(event.producer),
+    owner: settings.ownerOf(event.producer, event.type),
   }
   ports.log('error', 'a plan failed for the last time; its receipt is in quarantine', {
     receipt: event.receipt,

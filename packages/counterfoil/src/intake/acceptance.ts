@@ -5,8 +5,8 @@ import type { Fit } from './event.ts'
 export interface AcceptancePorts {
   readonly vault: Pick<Vault, 'seal'>
   readonly random: Random
-  /** Who looks after a quarantine entry of this producer. */
-  readonly ownerOf: (producer: string) => string
+  /** Who looks after a quarantine entry of this producer and type. */
+  readonly ownerOf: (producer: string, type: string) => string
 }
 
 /**
@@ -21,7 +21,7 @@ export function acceptance(
   fit: Fit,
   lease: { readonly worker: WorkerId; readonly leaseMs: number } | null,
 ): Acceptance {
-  const owner = ports.ownerOf(receipt.producer)
+  const owner = ports.ownerOf(receipt.producer, receipt.type)
   const entry = () => ({
     id: timeOrderedId<QuarantineId>('qua', receipt.receivedAt, ports.random.bytes(10)),
     owner,

@@ -1,5 +1,5 @@
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
-export type * from './records.ts'
+export * from './records.ts'
 export type * from './sql-executor.ts'
 export type * from './store.ts'
 export type * from './transactions.ts'

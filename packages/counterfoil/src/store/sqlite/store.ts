@@ -87,6 +87,8 @@ export class SqliteStore implements Store {
   readonly postponePlan: Store['postponePlan'] = (record) => this.#call('postponePlan', record)
   readonly quarantinePlan: Store['quarantinePlan'] = (record) => this.#call('quarantinePlan', record)
   readonly consumeAlert: Store['consumeAlert'] = (outbox) => this.#call('consumeAlert', outbox)
+  readonly planAlert: Store['planAlert'] = (plan) => this.#call('planAlert', plan)
+  readonly alertUnattended: Store['alertUnattended'] = (about) => this.#call('alertUnattended', about)
   readonly takeDue: Store['takeDue'] = (claim) => this.#call('takeDue', claim)
   readonly beginRepeat: Store['beginRepeat'] = (repeat) => this.#call('beginRepeat', repeat)
   readonly renew: Store['renew'] = (renewal) => this.#call('renew', renewal)
@@ -96,8 +98,12 @@ export class SqliteStore implements Store {
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
   readonly showEffects: Store['showEffects'] = (name) => this.#call('showEffects', name)
-  readonly listQuarantine: Store['listQuarantine'] = (page) => this.#call('listQuarantine', page)
+  readonly listQuarantine: Store['listQuarantine'] = (query) => this.#call('listQuarantine', query)
   readonly showQuarantine: Store['showQuarantine'] = (id) => this.#call('showQuarantine', id)
+  readonly decideQuarantine: Store['decideQuarantine'] = (decision) =>
+    this.#call('decideQuarantine', decision)
+  readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
+  readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {
