@@ -1,5 +1,14 @@
 /** The recipient side: first answers kept with the work, fences and tombstones, for services you own. */
 
+export {
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  fastifyPaths,
+  fastifyRoute,
+} from './adapters/fastify.ts'
+export { type HonoContextLike, honoPaths, honoRoute } from './adapters/hono.ts'
+export { nestAnswer } from './adapters/nest.ts'
+export { guardedRoute, guardPaths, type NodeRequest } from './adapters/node.ts'
 export type { Answer, StoredAnswer } from './answer.ts'
 export { toResponse } from './answer.ts'
 export type { Call, HeaderNames } from './call.ts'
