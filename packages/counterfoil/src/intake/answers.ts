@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from '../domain/index.ts'
+import { type ErrorCode, problemDocument } from '../domain/index.ts'
 import type { Accepted } from '../store/index.ts'
 import type { OwnAnswer, OwnAnswers } from './producer-kind.ts'
 
@@ -56,8 +56,7 @@ export function problem(
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (status === 503 || status === 429) headers['retry-after'] = retryAfter
   Object.assign(headers, about)
-  const body = { type: 'about:blank', title: errorCodes[code], status, code, detail }
-  return new Response(JSON.stringify(body), { status, headers })
+  return new Response(JSON.stringify(problemDocument(status, code, detail)), { status, headers })
 }
 
 const jsonHeaders = { 'content-type': 'application/json' }
