@@ -166,7 +166,10 @@ function allowedUrl(text: string, hosts: readonly string[]): URL {
 function isHost(name: string, allowed: string): boolean {
   const labels = name.split('.')
   const wanted = allowed.split('.')
-  return labels.length === wanted.length && wanted.every((label, at) => label === '*' || label === labels[at])
+  return (
+    labels.length === wanted.length &&
+    wanted.every((label, at) => (label === '*' ? labels[at] !== '' : label === labels[at]))
+  )
 }
 
 function unavailable(url: URL, why: string): CounterfoilError {
