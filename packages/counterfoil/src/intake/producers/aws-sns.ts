@@ -54,7 +54,7 @@ export function awsSns(options: AwsSnsOptions): ProducerKind {
       ordering: unordered,
       handshake:
         '`SubscriptionConfirmation`: its `SubscribeURL` is fetched, after the signature was verified',
-      expects: '2xx within 15 s',
+      expects: '2xx',
       sources: [
         'https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html',
         'https://docs.aws.amazon.com/sns/latest/dg/sns-message-delivery-retries.html',

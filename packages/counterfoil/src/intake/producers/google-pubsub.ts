@@ -33,7 +33,7 @@ export function googlePubSub(options: GooglePubSubOptions): ProducerKind {
     contentTypes: ['application/json'],
     provenance: 'unsigned',
     volatile: ['/deliveryAttempt'],
-    // Its longest retention.
+    // As long as a subscription may retain messages, and replay them.
     retryHorizon: '31d',
     maxBytes: 16 * 1_048_576,
     keyHosts: ['www.googleapis.com'],
@@ -44,7 +44,7 @@ export function googlePubSub(options: GooglePubSubOptions): ProducerKind {
       identitySigned: false,
       type: 'an attribute of the message, by configuration; else `message`',
       version: null,
-      retries: 'until it is acknowledged, or its retention of 7 to 31 d ends',
+      retries: 'until it is acknowledged, or its retention ends',
       ordering: 'only with ordering keys',
       handshake: null,
       expects: '102, 200, 201, 202 or 204 within the acknowledgement deadline of 10 to 600 s',

@@ -68,7 +68,7 @@ export function plaid(options: PlaidOptions): ProducerKind {
         textOf(memberOf(payload, 'webhook_code')),
       )
       return {
-        id: contentId(payload, issuedAt(delivery)),
+        id: contentId(payload, { signedAt: issuedAt(delivery) }),
         source: textOf(memberOf(payload, 'item_id')) ?? 'plaid',
         type: type === null ? null : type.replace('/', '.'),
         version: null,
