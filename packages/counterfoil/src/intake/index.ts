@@ -1,4 +1,5 @@
 export { problem } from './answers.ts'
+export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
 export { type Opened, readEvent } from './event.ts'
 export {
   type EventType,

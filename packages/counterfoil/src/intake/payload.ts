@@ -14,11 +14,13 @@ const multipart = 'multipart/form-data'
  */
 export function acceptedType(contentTypes: readonly string[], header: string | null): string | null {
   const given = header ?? ''
-  if (contentTypes.includes(given)) return given
+  if (given !== multipart && contentTypes.includes(given)) return given
   const [type = '', ...parameters] = given.split(';')
   const mediaType = type.trim().toLowerCase()
-  if (!contentTypes.includes(mediaType) && !(contentTypes.includes('*/*') && isMediaType.test(mediaType))) {
-    return null
+  if (!contentTypes.includes(mediaType)) {
+    // Any type: what its text is encoded in is for those who read it.
+    if (!contentTypes.includes('*/*') || !isMediaType.test(mediaType)) return null
+    return mediaType === multipart ? withBoundary(parameters) : mediaType
   }
   for (const parameter of parameters) {
     const [name = '', value = ''] = parameter.trim().toLowerCase().split('=')

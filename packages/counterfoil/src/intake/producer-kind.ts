@@ -16,6 +16,11 @@ export interface EventFacts {
   readonly type: string | null
   readonly version: string | null
   readonly at: Instant | null
+  /**
+   * The payload breaks the producer's own format: why, without quoting it. A delivery is refused as
+   * `syntax_invalid`, an element of a batch is quarantined.
+   */
+  readonly wrong?: string
 }
 
 /** What is known of a kind, in words and with its sources: the table of docs/producers.md is made of it. */

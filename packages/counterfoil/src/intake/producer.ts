@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { CounterfoilError, checkIdentityPart, type Duration, milliseconds } from '../domain/index.ts'
 import type { ProducerKind } from './producer-kind.ts'
+import type { Rate } from './rate-limit.ts'
 
 export type { Delivery } from './delivery.ts'
 export type { KeyRequest, KeySource } from './key-source.ts'
@@ -28,6 +29,8 @@ export interface ProducerOptions {
    * Without a query. Kinds that sign the URL need it: one put together from headers is the sender's choice.
    */
   readonly publicUrl?: string
+  /** How many deliveries may come; more get 429, and are told when. Default: no limit. */
+  readonly rate?: Rate
 }
 
 export interface Producer {
@@ -39,6 +42,7 @@ export interface Producer {
   readonly maxReadMs: number
   readonly numbers: 'double' | 'lossless'
   readonly publicUrl: string | undefined
+  readonly rate: Rate | undefined
   /** Names a type of event, so that triggers can subscribe to it. */
   event<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown, any>>(
     type: string,
@@ -85,6 +89,7 @@ export function producer(name: string, kind: ProducerKind, options: ProducerOpti
     maxReadMs,
     numbers: options.numbers ?? 'double',
     publicUrl: options.publicUrl,
+    rate: checkedRate(name, options.rate),
     event: (type, about = {}) => ({
       producer: self,
       type,
@@ -93,6 +98,16 @@ export function producer(name: string, kind: ProducerKind, options: ProducerOpti
     }),
   }
   return self
+}
+
+function checkedRate(name: string, rate: Rate | undefined): Rate | undefined {
+  if (rate === undefined) return undefined
+  const { perSecond, burst = 1 } = rate
+  if (Number.isFinite(perSecond) && perSecond > 0 && Number.isFinite(burst) && burst >= 1) return { ...rate }
+  throw invalid(
+    `Producer '${name}': the rate is ${perSecond} a second, in bursts of ${burst}.`,
+    'Give a positive number a second, and bursts of at least 1.',
+  )
 }
 
 function checkPublicUrl(name: string, kind: ProducerKind, publicUrl: string | undefined): void {

@@ -18,6 +18,8 @@ import type { Acceptance, Accepted, ReceiptRecord, Store, Vault } from '../store
 import type { Arrival } from './arrival.ts'
 import { ArrivedDelivery, type Delivery } from './delivery.ts'
 import { type Fit, fitEvent, toEvent, unfit } from './event.ts'
+import type { Gate } from './gate.ts'
+import { inflate, isKnownCoding } from './inflate.ts'
 import type { KeySource } from './key-source.ts'
 import { acceptedType, readPayload } from './payload.ts'
 import type { EventTypes, Producer } from './producer.ts'
@@ -48,6 +50,8 @@ export interface Refusal {
   readonly kind: 'refused'
   readonly code: ErrorCode
   readonly why: string
+  /** When another try makes sense. */
+  readonly retryAfterMs?: number
 }
 
 export function refuse(code: ErrorCode, why: string): Refusal {
@@ -70,19 +74,25 @@ export const maxElements = 10_000
  *
  * @throws whatever is our own fault
  */
-export async function take(
-  ports: TakePorts,
-  producer: Producer,
-  keys: KeySource,
-  arrival: Arrival,
-): Promise<Taken> {
+export async function take(ports: TakePorts, gate: Gate, arrival: Arrival): Promise<Taken> {
+  const { producer, keys, rate } = gate
   const { kind } = producer
+  const waitMs = rate === null ? 0 : rate.wait()
+  if (waitMs > 0) {
+    return { kind: 'refused', code: 'rate_limited', why: 'more than the rate allows', retryAfterMs: waitMs }
+  }
   if (arrival.method !== 'POST') return await shakeHands(ports, producer, keys, arrival)
+  const coding = arrival.header('content-encoding')
+  if (!isKnownCoding(coding)) {
+    return refuse('content_encoding_unsupported', 'of content codings gzip, deflate and br are understood')
+  }
   const mediaType = acceptedType(kind.contentTypes, arrival.header('content-type'))
   if (mediaType === null) {
     return refuse('content_type_unsupported', `this producer sends ${kind.contentTypes.join(' or ')}`)
   }
-  const read = await arrival.readBody(producer, ports.clock)
+  const wire = await arrival.readBody(producer, ports.clock)
+  if (wire.kind === 'refused') return wire
+  const read = coding === null ? wire : await inflate(coding, wire.body, producer.maxBytes)
   if (read.kind === 'refused') return read
   const delivery = new ArrivedDelivery(arrival, producer.publicUrl, read.body)
   const receivedAt = ports.clock.now()
@@ -90,6 +100,7 @@ export async function take(
   const verifying = verify(producer, delivery, receivedAt, keys)
   const verification = verifying instanceof Promise ? await verifying : verifying
   if (verification.kind === 'refused') return verification
+  rate?.take()
 
   const own = kind.read?.(delivery, mediaType, producer.numbers)
   const reads = own ?? readPayload(producer, mediaType, read.body)
@@ -104,6 +115,7 @@ export async function take(
   if (elements !== null) return await takeAll(ports, producer, delivery, elements, receivedAt)
 
   const event = toVerified(producer, delivery, mediaType, reading, own !== undefined, receivedAt)
+  if (event.facts.wrong !== undefined) return refuse('syntax_invalid', event.facts.wrong)
   const receipt = toReceipt(event, ports.random)
   if (typeof receipt === 'string') return refuse('identity_invalid', receipt)
   return await accept(ports, receipt, event.body, await fitReading(ports, producer, receipt, reading))
@@ -201,7 +213,7 @@ async function takeAll(
         facts: producer.kind.facts(value, delivery),
         receivedAt,
       }
-      const receipt = toReceipt(event, ports.random)
+      const receipt = event.facts.wrong ?? toReceipt(event, ports.random)
       const entry =
         typeof receipt === 'string'
           ? withoutIdentity(ports, event, receipt)

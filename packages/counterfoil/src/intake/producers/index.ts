@@ -1,3 +1,4 @@
+export { type CloudEventsOptions, cloudEvents } from '../cloudevents/index.ts'
 export { type AdyenOptions, adyen } from './adyen.ts'
 export { type AwsSnsOptions, awsSns } from './aws-sns.ts'
 export { type AzureEventGridOptions, azureEventGrid } from './azure-event-grid.ts'
