@@ -1,4 +1,5 @@
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
 export type * from './records.ts'
+export type { SqlExecutor } from './sql-executor.ts'
 export type * from './store.ts'
 export { Vault } from './vault.ts'

@@ -22,6 +22,7 @@ import type {
   ReceiptView,
   Sealed,
 } from './records.ts'
+import type { SqlExecutor, SqlValue } from './sql-executor.ts'
 
 /**
  * The store port. Every writing method is one transaction: it committed when the promise fulfils; it did not
@@ -95,6 +96,16 @@ export interface Store {
   showQuarantine(id: string): Promise<QuarantineView | null>
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
+
+  /** `accept` inside a transaction that the caller owns: it holds once the caller has committed. */
+  acceptIn?(executor: SqlExecutor, entry: Acceptance): Promise<Accepted>
+  /**
+   * `plan` inside a transaction that the caller owns. On `conflict` nothing of the plan is written, not even the
+   * quarantine: the caller rolls back and quarantines the receipt with `plan`, which says the same.
+   */
+  planIn?(executor: SqlExecutor, plan: Plan): Promise<Planned>
+  /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
+  watch?(onWork: () => void): () => void
 }
 
 export interface MigrationReport {
@@ -212,9 +223,6 @@ export type Planned =
       readonly quarantine: QuarantineId
     }
 
-/** A value of SQLite and PostgreSQL alike. */
-export type SqlValue = string | number | bigint | Uint8Array | null
-
 /** The transaction that a plan commits in. Statements run in the order they were given. */
 export interface PlanTransaction {
   run(sql: string, ...parameters: SqlValue[]): Promise<{ readonly changes: number }>
@@ -331,4 +339,4 @@ export interface StoreStatus {
   }
 }
 
-export type { Fact }
+export type { Fact, SqlValue }
