@@ -5,11 +5,11 @@ const key = randomBytes(32)
 export const secret = `whsec_${key.toString('base64')}`
 
 /** A signed Standard Webhooks request of about 1 kB; `index` makes its identity. */
-export function delivery(run: string, index: number): Request {
+export function delivery(run: string, index: number, type = 'invoice.paid'): Request {
   const id = `msg_${run}_${index}`
   const at = Math.floor(Date.now() / 1000)
   const body = JSON.stringify({
-    type: 'invoice.paid',
+    type,
     timestamp: new Date().toISOString(),
     data: { id: `${run}-${index}`, customer: `cus_${index % 977}`, amount: index, currency: 'eur', lines },
   })
