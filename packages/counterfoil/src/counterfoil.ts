@@ -16,18 +16,26 @@ import {
   type EventType,
   eventTypes,
   type Intake,
+  isInternal,
   type Opened,
+  type OutgoingEvent,
   type Producer,
+  type PublishPorts,
   problem,
+  publish,
   readEvent,
 } from './intake/index.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
 import {
+  type Accepted,
   type Alert,
   loadKeyRing,
   type OperatorRole,
+  type PlanTransaction,
   type ReceiptView,
+  type SqlExecutor,
   type Store,
+  type Transactions,
   Vault,
 } from './store/index.ts'
 
@@ -46,9 +54,16 @@ export interface AlertOptions {
   readonly unattended?: { readonly after: Duration; readonly owner: string }
 }
 
-export interface CounterfoilOptions {
+/** @typeParam Tx what triggers get as `tx`: see `transactions` */
+export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly store: Store
-  readonly triggers: readonly Trigger[]
+  /**
+   * The program's own database client, by an adapter of `counterfoil/adapters/…`: triggers plan in its
+   * transactions, and `publish` takes its handles. The store has to be in the same database. Default: triggers
+   * get a small client of the store's own.
+   */
+  readonly transactions?: Transactions<Tx>
+  readonly triggers: readonly Trigger<any, NoInfer<Tx>>[]
   /** Every recipient that a trigger plans effects for. */
   readonly recipients: readonly Recipient<any>[]
   /** Producers without a trigger; those with one are found through it. */
@@ -82,8 +97,12 @@ export interface CounterfoilOptions {
   readonly log?: Log
 }
 
-/** One value that the server, the command line and a program all take. */
-export interface Counterfoil {
+/**
+ * One value that the server, the command line and a program all take.
+ *
+ * @typeParam Tx what triggers get as `tx`
+ */
+export interface Counterfoil<Tx = PlanTransaction> {
   readonly store: Store
   readonly producers: ReadonlyMap<string, Producer>
   readonly triggers: readonly Trigger[]
@@ -103,6 +122,18 @@ export interface Counterfoil {
   /** The same for a request of Node's HTTP server whose body nobody has read; cheaper than by way of Fetch. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
   /**
+   * Writes an event of an `internal` producer in a transaction of the program's own: it is there when that
+   * commits, and was never there when it rolls back. A conflict does not throw: look at the outcome.
+   *
+   * @param tx the handle of the configured `transactions`; without them, what an adapter's `executor` gives
+   * @throws `event_unknown`, `event_invalid`, `identity_invalid`, `transaction_missing`, `transaction_foreign`;
+   *   `store_closed` unless started
+   */
+  publish<Input>(
+    tx: [Tx] extends [PlanTransaction] ? SqlExecutor : Tx,
+    event: OutgoingEvent<Input>,
+  ): Promise<Accepted>
+  /**
    * Opens the store, migrating it, and starts. With `work: false` this process only receives, and another one
    * plans and attempts. @throws `store_*`, `key_ring_*`
    */
@@ -117,14 +148,15 @@ export interface Counterfoil {
  *
  * @throws CounterfoilError `config_invalid`
  */
-export function counterfoil(options: CounterfoilOptions): Counterfoil {
-  const { store, triggers } = options
+export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
+  const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
   const producers = byName('producer', [
     ...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])]),
   ])
   byName('trigger', triggers)
+  checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const log = options.log ?? stderrLog
@@ -148,7 +180,7 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     vault ??= new Vault(
       loadKeyRing({
         env: process.env,
-        devFile: `${store.location}.vault-key`,
+        devFile: developmentKeyFile(store.location),
         log,
         ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
       }),
@@ -158,7 +190,7 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
   }
   const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
     readEvent(producers, types, receipt, payload, clock)
-  let parts: { intake: Intake; engine: Engine; network: Network } | undefined
+  let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
 
   return {
     store,
@@ -182,6 +214,16 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     },
     async receiveIncoming(incoming) {
       return parts === undefined ? notStarted() : await parts.intake.receiveIncoming(incoming)
+    },
+    async publish(tx, event) {
+      if (parts === undefined) {
+        throw new CounterfoilError('store_closed', 'The program publishes before start() or after stop().', {
+          hint: 'Await start() first; with { work: false } another process plans and attempts.',
+        })
+      }
+      const executor =
+        transactions === undefined ? (tx as SqlExecutor) : await transactions.executor(tx as Tx)
+      return await publish(parts.publishing, executor, event)
     },
     async start({ work = true } = {}) {
       if (parts !== undefined) return
@@ -209,25 +251,23 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
               log('warn', `alert: ${reason}`, { ...about, raisedAt })),
           leaseMs: milliseconds(options.lease ?? '10s'),
           planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
+          transactions,
           pollMs: milliseconds(options.poll ?? '250ms'),
           drainMs: milliseconds(options.drain ?? '10s'),
         },
       )
+      const publishing = { producers, types, store, vault, clock, random, ownerOf }
       const intake = createReceive({
-        producers,
-        types,
-        store,
-        vault,
-        clock,
-        random,
+        ...publishing,
+        producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),
+        network,
         log,
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
-        ownerOf,
       })
       if (work) engine.start()
-      parts = { intake, engine, network }
+      parts = { intake, engine, network, publishing }
     },
     async stop() {
       const stopping = parts
@@ -237,6 +277,17 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
       await store.close()
     },
   }
+}
+
+/** A handle of another client than the one that began the transaction would be none. */
+function checkTransactions(triggers: readonly Trigger[], transactions: Transactions<any> | undefined): void {
+  const stranger = triggers.find((trigger) => trigger.in !== undefined && trigger.in !== transactions)
+  if (stranger === undefined) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `Trigger '${stranger.name}' plans in transactions of ${stranger.in?.client} that the configuration does not have.`,
+    { hint: 'Give one value to `transactions` of the configuration and to `in` of its triggers.' },
+  )
 }
 
 function byName<Named extends { readonly name: string }>(
@@ -253,6 +304,11 @@ function byName<Named extends { readonly name: string }>(
     map.set(one.name, one)
   }
   return map
+}
+
+/** Beside the store where that is a file; else in the working directory. */
+function developmentKeyFile(location: string): string {
+  return location.includes('://') ? 'counterfoil.vault-key' : `${location}.vault-key`
 }
 
 function notStarted(): Response {

@@ -33,7 +33,17 @@ export {
   type Trigger,
   trigger,
 } from './engine/index.ts'
-export { type EventType, type Producer, type ProducerOptions, producer } from './intake/index.ts'
+export {
+  type EventType,
+  type InternalEvent,
+  type InternalOptions,
+  type InternalProducer,
+  internal,
+  type OutgoingEvent,
+  type Producer,
+  type ProducerOptions,
+  producer,
+} from './intake/index.ts'
 export {
   type EffectDefinition,
   type Network,
@@ -41,4 +51,12 @@ export {
   type RecipientOptions,
   recipient,
 } from './recipients/index.ts'
-export type { Alert, PlanTransaction, Store } from './store/index.ts'
+export type {
+  Accepted,
+  Alert,
+  PlanTransaction,
+  SqlExecutor,
+  SqlValue,
+  Store,
+  Transactions,
+} from './store/index.ts'

@@ -7,7 +7,7 @@ import {
   type WorkerId,
 } from '../domain/index.ts'
 import type { Network, Recipient } from '../recipients/index.ts'
-import type { Store, Vault } from '../store/index.ts'
+import type { Store, Transactions, Vault } from '../store/index.ts'
 import type { AlertSettings } from './alert.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type OpenEvent, Relay } from './relay.ts'
@@ -34,6 +34,7 @@ export interface EngineSettings extends AlertSettings {
   readonly unattended: UnattendedSettings | null
   readonly leaseMs: number
   readonly planTimeoutMs: number
+  readonly transactions?: Transactions<any> | undefined
   readonly pollMs: number
   readonly drainMs: number
 }

@@ -1,6 +1,6 @@
 export { type AlertDelivery, type AlertNotice, alertTo } from './alert.ts'
-export { lookupTimes } from './decide.ts'
 export { createEngine, type Engine, type EnginePorts, type EngineSettings } from './engine.ts'
+export { situationOf } from './situation.ts'
 export {
   type DeclareEffect,
   type EffectPlan,

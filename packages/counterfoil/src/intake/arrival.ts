@@ -17,18 +17,31 @@ export interface Arrival {
   readonly method: string
   /** A whole URL, or its path. */
   readonly url: string
+  /** Of the connection that it came over: `http` or `https`. */
+  readonly scheme: string
   /** By lower-case name; null when absent. */
   header(name: string): string | null
+  headers(): Iterable<readonly [name: string, value: string]>
+  /** False when there are more than `maxHeaders`, or they are larger than `maxHeaderBytes` together. */
+  headersFit(): boolean
   readBody(limits: BodyLimits, clock: Clock): Promise<BodyReading>
 }
 
-/** A Fetch request. */
+/** Headers of one delivery; no sender that we know has half as many. */
+export const maxHeaders = 100
+/** Bytes of all header names and values; Node's own limit is lower unless it was raised. */
+export const maxHeaderBytes = 65_536
+
+/** A Fetch request. Whoever made it of a connection has limited its headers: to go through them costs half of all intake. */
 export function fromRequest(request: Request): Arrival {
   const { headers } = request
   return {
     method: request.method,
     url: request.url,
+    scheme: request.url.slice(0, request.url.indexOf(':')),
     header: (name) => headers.get(name),
+    headers: () => headers,
+    headersFit: () => true,
     readBody: (limits, clock) => readBody(request, limits, clock),
   }
 }
@@ -45,9 +58,19 @@ export function fromIncoming(incoming: IncomingMessage): Arrival {
   return {
     method: incoming.method ?? '',
     url: incoming.url ?? '',
+    scheme: 'encrypted' in incoming.socket ? 'https' : 'http',
     header,
+    headers: () => Object.keys(incoming.headers).map((name) => [name, header(name)!] as const),
+    headersFit: () => fits(incoming.rawHeaders),
     readBody: (limits, clock) => readIncoming(incoming, header, limits, clock),
   }
+}
+
+function fits(rawHeaders: readonly string[]): boolean {
+  if (rawHeaders.length > 2 * maxHeaders) return false
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length
+  return bytes <= maxHeaderBytes
 }
 
 /** What is not read stays in the socket: the server drains or closes it after the answer. */

@@ -30,7 +30,7 @@ import {
 } from './fixtures/senders.ts'
 import { producer } from './producer.ts'
 import { standardWebhooks } from './producers/index.ts'
-import type { HandOff } from './receive.ts'
+import type { HandOff } from './take.ts'
 
 const paid = JSON.stringify({ type: 'invoice.paid', timestamp: '2026-01-01T00:00:00Z', data: { id: 'in_1' } })
 
@@ -281,8 +281,8 @@ describe('what is refused, and stored nowhere', () => {
       'content_type_unsupported',
     ],
     [
-      'a compressed body',
-      () => standardRequest('m', now, paid, { headers: { 'content-encoding': 'gzip' } }),
+      'a body compressed in an unknown way',
+      () => standardRequest('m', now, paid, { headers: { 'content-encoding': 'zstd' } }),
       415,
       'content_encoding_unsupported',
     ],

@@ -26,6 +26,7 @@ import type {
   ReceiptView,
   Sealed,
 } from './records.ts'
+import type { SqlExecutor, SqlValue } from './sql-executor.ts'
 
 /**
  * The store port. Every writing method is one transaction: it committed when the promise fulfils; it did not
@@ -47,11 +48,27 @@ export interface Store {
 
   /** Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. */
   accept(entry: Acceptance): Promise<Accepted>
+  /**
+   * The same for events that came together, all in one transaction: all of them committed, or none did. Answers
+   * in the order of the entries, each as if they had come one after the other.
+   */
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
+  /**
+   * The same in a transaction of the program's own, which commits or rolls back all of it. When it rejects, the
+   * transaction holds nothing of it. @throws `transaction_missing`, `transaction_foreign`
+   */
+  acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted>
 
   /** Leases committed outbox records. A record is handed on again when its lease ran out: never lost, maybe twice. */
   claimOutbox(claim: OutboxClaim): Promise<OutboxRecord[]>
   /** Design decision 2: consume the record and create or find the effects. I3, I4, I6, I17. */
   plan(plan: Plan): Promise<Planned>
+  /**
+   * The same in a transaction of the program's own. Unless `planned`, it writes nothing: the caller rolls back
+   * what the trigger wrote, and gives a conflict up by `quarantinePlan`.
+   * @throws `transaction_missing`, `transaction_foreign`
+   */
+  planIn(executor: SqlExecutor, plan: Plan): Promise<Planned>
   /** The same, with the trigger's own statements in the same transaction. */
   beginPlan(limits: { timeoutMs: number }): Promise<PlanSession>
   /** Hands the record on again at `at`; counts the try and keeps the error's code and text. */
@@ -122,6 +139,9 @@ export interface Store {
   listAudit(query: AuditQuery): Promise<AuditRecord[]>
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
+
+  /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
+  watch?(onWork: () => void): () => void
 }
 
 export interface MigrationReport {
@@ -251,9 +271,6 @@ export type Planned =
       readonly existing: Fingerprint
       readonly quarantine: QuarantineId
     }
-
-/** A value of SQLite and PostgreSQL alike. */
-export type SqlValue = string | number | bigint | Uint8Array | null
 
 /** The transaction that a plan commits in. Statements run in the order they were given. */
 export interface PlanTransaction {
@@ -457,4 +474,4 @@ export interface StoreStatus {
   }
 }
 
-export type { Fact }
+export type { Fact, SqlValue }

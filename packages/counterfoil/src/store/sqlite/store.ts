@@ -1,3 +1,4 @@
+import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
@@ -11,6 +12,7 @@ import type {
 import { CallQueue } from './call-queue.ts'
 import type { Order, Statement, WorkerOptions } from './protocol.ts'
 import { closed, Thread } from './thread.ts'
+import { acceptIn, planIn } from './user-transaction.ts'
 
 /**
  * The main thread's side of the port: calls go to the queue that makes batches of them; what belongs to a
@@ -63,6 +65,21 @@ export class SqliteStore implements Store {
 
   accept(entry: Acceptance): Promise<Accepted> {
     return this.#state === 'open' ? this.#calls.accept(entry) : Promise.reject(closed())
+  }
+
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
+    return this.#state === 'open' ? this.#calls.acceptAll(entries) : Promise.reject(closed())
+  }
+
+  /** On the program's own connection and thread: its transaction is nobody else's. */
+  async acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted> {
+    if (this.#state !== 'open') throw closed()
+    return acceptIn(executor, this.location, entry)
+  }
+
+  async planIn(executor: SqlExecutor, plan: Plan): Promise<Planned> {
+    if (this.#state !== 'open') throw closed()
+    return planIn(executor, this.location, plan)
   }
 
   readonly claimOutbox: Store['claimOutbox'] = (claim) => this.#call('claimOutbox', claim)
