@@ -18,7 +18,13 @@ export {
   type ReceivedEvent,
 } from './domain/index.ts'
 export { type DeclareEffect, type PlanContext, type Trigger, trigger } from './engine/index.ts'
-export { type EventType, type Producer, type ProducerOptions, producer } from './intake/index.ts'
+export {
+  type EventType,
+  type Producer,
+  type ProducerOptions,
+  producer,
+  type Upcast,
+} from './intake/index.ts'
 export {
   type EffectDefinition,
   type Network,

@@ -1,6 +1,6 @@
 export { problem } from './answers.ts'
 export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
-export { type Opened, readEvent } from './event.ts'
+export { isSupported, type Opened, readEvent } from './event.ts'
 export {
   type EventType,
   type EventTypes,
@@ -11,4 +11,5 @@ export {
 } from './producer.ts'
 export type { ProducerKind } from './producer-kind.ts'
 export { createReceive, type Intake, type IntakePorts } from './receive.ts'
+export type { Upcast } from './schema-version.ts'
 export type { HandOff } from './take.ts'
