@@ -43,6 +43,7 @@ export {
   type Producer,
   type ProducerOptions,
   producer,
+  type Upcast,
 } from './intake/index.ts'
 export {
   type EffectDefinition,
