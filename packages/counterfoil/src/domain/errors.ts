@@ -24,6 +24,11 @@ export const errorCodes = {
   order_without_fence: 'An effect claims order at a recipient that has no ordering control.',
   key_ring_missing: 'No vault key is configured.',
   key_ring_invalid: 'The vault key ring cannot be read.',
+  // the program's own transaction
+  event_invalid: 'The published event does not fit its schema, or JSON cannot hold it.',
+  event_unknown: 'No trigger of the configuration subscribes to the published event.',
+  transaction_missing: 'The handle is not in a transaction that is still open.',
+  transaction_foreign: 'The transaction is not one of the database that the store is in.',
   // planning
   effect_key_invalid: 'An effect key is empty, too long or holds control characters.',
   effect_payload_invalid: 'The effect payload does not fit its schema.',
@@ -64,6 +69,15 @@ export const errorCodes = {
   vault_damaged: 'The sealed payload does not open: it was altered or the key is another one.',
   // operating
   not_authenticated: 'The request carries no valid operator credentials.',
+  not_authorised: 'The role of this operator does not allow that.',
+  credentials_locked: 'Too many failed credentials came from there; try again later.',
+  request_invalid: 'The request to the operator interface is not what it takes.',
+  decision_invalid: 'A decision lacks its operator, reason, id or version, or one of them is unusable.',
+  decision_stale: 'The decision was made on an outdated view; nothing was changed.',
+  decision_id_used: 'Another decision was made under this id; nothing was changed.',
+  quarantine_settled: 'The quarantine entry was released or dismissed before; nothing was changed.',
+  reprocess_refused: 'An entry of this reason is never reprocessed.',
+  selection_changed: 'What the filter finds is no longer what the dry run found; nothing was changed.',
   not_found: 'There is no such record.',
   usage_invalid: 'The command was used wrongly.',
   internal: 'An assertion of Counterfoil itself failed; please report it.',
