@@ -6,13 +6,19 @@ export const secret = `whsec_${key.toString('base64')}`
 
 /** A signed Standard Webhooks request of about 1 kB; `index` makes its identity. */
 export function delivery(run: string, index: number): Request {
-  const id = `msg_${run}_${index}`
-  const at = Math.floor(Date.now() / 1000)
-  const body = JSON.stringify({
-    type: 'invoice.paid',
-    timestamp: new Date().toISOString(),
-    data: { id: `${run}-${index}`, customer: `cus_${index % 977}`, amount: index, currency: 'eur', lines },
+  return signed(`msg_${run}_${index}`, {
+    id: `${run}-${index}`,
+    customer: `cus_${index % 977}`,
+    amount: index,
+    currency: 'eur',
+    lines,
   })
+}
+
+/** A signed Standard Webhooks request of the bench's producer. */
+export function signed(id: string, data: unknown): Request {
+  const at = Math.floor(Date.now() / 1000)
+  const body = JSON.stringify({ type: 'invoice.paid', timestamp: new Date().toISOString(), data })
   const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
   return new Request('http://bench.test/in/bench', {
     method: 'POST',

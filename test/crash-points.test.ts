@@ -26,6 +26,8 @@ const scenarios: Record<CrashableCall, (shape: Shape) => WorldOptions | null> = 
   settle: (shape) => ({ shape }),
   postponePlan: (shape) => (shape === 'both' ? { shape, trigger: 'fails-once' } : null),
   quarantinePlan: (shape) => (shape === 'both' ? { shape, trigger: 'fails' } : null),
+  // Needs alerts that are effects: alerts.test.ts.
+  planAlert: () => null,
 }
 
 async function livesOn(options: WorldOptions, about: Parameters<World['start']>[0]): Promise<World> {
@@ -52,7 +54,7 @@ async function holds(world: World, { shape, trigger }: WorldOptions): Promise<vo
   if (shape !== 'neither') assert.equal(acts, trigger === 'fails' ? 0 : 1)
   if (trigger === 'sql') assert.equal(await world.opened('481'), 1, "the trigger's own row is written once")
   if (trigger === 'fails') {
-    const [entry] = await world.app.store.listQuarantine({ limit: 2 })
+    const [entry] = (await world.app.store.listQuarantine({ limit: 2 })).entries
     assert.equal(entry?.reason, 'plan-failed')
   }
 }

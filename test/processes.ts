@@ -8,17 +8,24 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..')
 const launcher = join(root, 'packages/counterfoil/bin/counterfoil.js')
-const config = join(root, 'demo/counterfoil.config.ts')
+const demoConfig = join(root, 'demo/counterfoil.config.ts')
 
-/** A real server process on the demo's configuration, and the demo's recipient, in a directory of their own. */
+/** A real server process on the demo's configuration or another, and the demo's recipient, in a directory of their own. */
 export class DemoProcesses {
   readonly directory = mkdtempSync(join(tmpdir(), 'counterfoil-processes-'))
   url = ''
+  /** What the processes that start from now on find in their environment beside the rest. */
+  readonly environment: Record<string, string> = {}
+  readonly #config: string
   #port = 0
   #recipientPort = 0
   #server: ChildProcess | undefined
   #second: ChildProcess | undefined
   #recipient: ChildProcess | undefined
+
+  constructor(config = demoConfig) {
+    this.#config = config
+  }
 
   get recipientUrl(): string {
     return `http://127.0.0.1:${this.#recipientPort}`
@@ -53,10 +60,14 @@ export class DemoProcesses {
   }
 
   async #serve(port: number): Promise<ChildProcess> {
-    const child = spawn(process.execPath, [launcher, 'serve', '--config', config, '--port', String(port)], {
-      env: this.#environment(),
-      stdio: ['ignore', 'ignore', process.env.SHOW_SERVER === undefined ? 'ignore' : 'inherit'],
-    })
+    const child = spawn(
+      process.execPath,
+      [launcher, 'serve', '--config', this.#config, '--port', String(port)],
+      {
+        env: this.#environment(),
+        stdio: ['ignore', 'ignore', process.env.SHOW_SERVER === undefined ? 'ignore' : 'inherit'],
+      },
+    )
     await this.#ready(child, async () => {
       const response = await fetch(`http://127.0.0.1:${port}/readyz`)
       if (!response.ok) throw new Error('not ready')
@@ -73,13 +84,19 @@ export class DemoProcesses {
   async counterfoil<Result>(...parameters: string[]): Promise<Result> {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [launcher, ...parameters, '--config', config, '--json'],
+      [launcher, ...parameters, '--config', this.#config, '--json'],
       {
         env: this.#environment(),
         maxBuffer: 256e6,
       },
     )
     return JSON.parse(stdout) as Result
+  }
+
+  /** Begins a command of the command line, to be killed. */
+  begin(...parameters: string[]): ChildProcess {
+    const all = [launcher, ...parameters, '--config', this.#config, '--json']
+    return spawn(process.execPath, all, { env: this.#environment(), stdio: 'ignore' })
   }
 
   /** How often the recipient acted, by its own count, for each key. */
@@ -104,6 +121,7 @@ export class DemoProcesses {
       ...process.env,
       COUNTERFOIL_DEMO_DIR: this.directory,
       COUNTERFOIL_DEMO_RECIPIENT: this.recipientUrl,
+      ...this.environment,
     }
   }
 
@@ -121,7 +139,7 @@ export class DemoProcesses {
   }
 }
 
-async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+export async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill(signal)

@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import {
   type Contract,
   type Counterfoil,
+  type CounterfoilOptions,
   counterfoil,
   type Duration,
   type Network,
   producer,
+  type Recipient,
   recipient,
   trigger,
 } from 'counterfoil'
@@ -73,6 +75,8 @@ export interface WorldOptions {
   readonly slowMs?: number
   /** `sql`: the trigger writes a table of its own in the plan. `fails-once`, `fails`: it throws. Default `plain`. */
   readonly trigger?: 'plain' | 'sql' | 'fails-once' | 'fails'
+  /** More of the configuration; it is asked at each start, as another deployment is. */
+  readonly configure?: (seats: Recipient) => Partial<CounterfoilOptions>
 }
 
 /**
@@ -162,6 +166,7 @@ export class World {
       // The hints do the work; a rarer poll is less to simulate.
       poll: '5s',
       log: () => {},
+      ...this.#options.configure?.(seats as Recipient),
     })
     await this.#app.start()
   }
@@ -188,9 +193,10 @@ export class World {
   async deliver(
     id: string,
     data: Record<string, unknown> = { id },
+    type = 'invoice.paid',
   ): Promise<{ status: number; outcome: string | undefined } | null> {
     const body = JSON.stringify({
-      type: 'invoice.paid',
+      type,
       timestamp: '2026-01-01T00:00:00Z',
       data,
     })

@@ -23,6 +23,9 @@ function* faultsOf(contract: Contract): Generator<Fault> {
   if (correlation !== undefined) yield* ofPlace(correlation, 'correlation', 'Operation-Id')
   if (lookup !== undefined) yield* ofLookup(lookup, contract)
   if (ordering !== undefined) yield* ofOrdering(ordering, contract)
+  for (const header of [contract.times?.plannedAt, contract.times?.begunAt])
+    if (header !== undefined && !isHeaderName(header))
+      yield ['wants a time in no valid header', 'Use a header name such as Attempt-Begun-At.']
   for (const rule of contract.waits ?? []) {
     yield* ofPlace(rule, 'wait', 'X-RateLimit-Reset')
     if (rule.when !== undefined) yield* ofPattern(rule.when)
@@ -114,10 +117,14 @@ function* ofOrdering({ fence, conditional, tombstone }: Ordering, contract: Cont
     ]
   const keyHeader = idempotency?.header?.toLowerCase()
   if (fence !== undefined) {
-    if (!isHeaderName(fence.header))
-      yield ['names no valid fence header', 'Use a header name such as Fence-Version.']
-    if (fence.header.toLowerCase() === keyHeader)
-      yield ['puts key and version into one header', 'Name two headers.']
+    const { header, domain } = fence
+    if (!isHeaderName(header) || (domain !== undefined && !isHeaderName(domain)))
+      yield ['names no valid fence header', 'Use header names such as Fence-Version and Fence-Domain.']
+    const names = [keyHeader, header.toLowerCase(), domain?.toLowerCase()].filter(
+      (name) => name !== undefined,
+    )
+    if (new Set(names).size < names.length)
+      yield ['puts key and version into one header, or version and domain', 'Name a header for each.']
     yield* ofRejection('old versions', fence.rejectedWith, outcomes)
   }
   if (conditional !== undefined) {

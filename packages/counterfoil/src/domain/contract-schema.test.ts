@@ -46,7 +46,7 @@ const contracts = {
       answers: [{ status: 404, means: 'absent' }],
     },
     ordering: {
-      fence: { header: 'Fence-Version', rejectedWith: 412 },
+      fence: { header: 'Fence-Version', domain: 'Fence-Domain', rejectedWith: 412 },
       conditional: { header: 'If-Match', rejectedWith: 412 },
       tombstone: {
         method: 'PUT',
@@ -58,6 +58,7 @@ const contracts = {
     outcomes: [{ status: '5xx', body: { pointer: '/safe', equals: true }, means: 'not-acted' }],
     correlation: { pointer: '/id' },
     waits: [{ header: 'X-Reset', as: 'epoch-seconds', when: { status: 403 } }],
+    times: { plannedAt: 'Effect-Planned-At', begunAt: 'Attempt-Begun-At' },
   },
   'key in the body': {
     idempotency: {

@@ -17,6 +17,12 @@ export interface Contract {
   readonly outcomes?: readonly OutcomeRule[]
   /** Where the recipient's own id of the operation stands in an answer, as a JSON Pointer or a header name. */
   readonly correlation?: { readonly pointer: string } | { readonly header: string }
+  /**
+   * Request headers in which the recipient wants to be told times, as RFC 3339 in UTC to the millisecond:
+   * `plannedAt`, so that one that forgets keys can refuse what it could have forgotten; `begunAt` of the attempt, so
+   * that one that bounds how late a request may act can refuse a later one.
+   */
+  readonly times?: { readonly plannedAt?: string; readonly begunAt?: string }
   /** Where an answer says how long to wait, beside `Retry-After` and the `RateLimit` fields, which are always read. */
   readonly waits?: readonly WaitRule[]
 }
@@ -81,8 +87,11 @@ export type LookupQuestion =
 
 /** What a recipient compares or keeps so that something older cannot act. At least one of them. */
 export interface Ordering {
-  /** The recipient compares this header with the version it holds and rejects an older one with this status. */
-  readonly fence?: { readonly header: string; readonly rejectedWith: number }
+  /**
+   * The recipient compares this header with the version it holds and rejects an older one with this status. `domain`
+   * is the header that names the ordering domain, where the recipient cannot tell it from the request itself.
+   */
+  readonly fence?: { readonly header: string; readonly rejectedWith: number; readonly domain?: string }
   /**
    * A precondition that stands in the effect's own request (RFC 9110 section 13: `If-Match`, `If-None-Match`, or a
    * member of the body). Once it acted, the precondition no longer holds: so a repeat is safe for ever.

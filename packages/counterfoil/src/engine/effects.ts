@@ -76,8 +76,9 @@ async function send(
   return await carryOut(addressOf(effect), attempt, signal)
 }
 
-function addressOf({ idempotencyKey, key, order, attempts }: EffectView): EffectAddress {
-  return { idempotencyKey, key, order, correlation: correlationOf(attempts) }
+function addressOf({ idempotencyKey, key, order, plannedAt, attempts }: EffectView): EffectAddress {
+  const begunAt = attempts.at(-1)?.begunAt ?? plannedAt
+  return { idempotencyKey, key, order, plannedAt, begunAt, correlation: correlationOf(attempts) }
 }
 
 /**

@@ -1,15 +1,22 @@
 export { problem } from './answers.ts'
+export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
 export { type Opened, readEvent } from './event.ts'
 export {
-  type Delivery,
-  type EventFacts,
+  type InternalEvent,
+  type InternalOptions,
+  type InternalProducer,
+  internal,
+  isInternal,
+} from './internal.ts'
+export {
   type EventType,
   type EventTypes,
   eventTypes,
   type Producer,
-  type ProducerKind,
   type ProducerOptions,
   producer,
-  type Verification,
 } from './producer.ts'
-export { createReceive, type HandOff, type Intake, type IntakePorts } from './receive.ts'
+export type { ProducerKind } from './producer-kind.ts'
+export { type OutgoingEvent, type PublishPorts, publish } from './publish.ts'
+export { createReceive, type Intake, type IntakePorts } from './receive.ts'
+export type { HandOff } from './take.ts'

@@ -109,6 +109,34 @@ describe('an attempt', () => {
     })
   })
 
+  test('tells the domain and the times where the contract names headers for them, and nowhere else', async () => {
+    const { network, asked } = recorder()
+    const wants: Contract = {
+      ...contract,
+      ordering: { fence: { header: 'Fence-Version', domain: 'Fence-Domain', rejectedWith: 412 } },
+      times: { plannedAt: 'Effect-Planned-At', begunAt: 'Attempt-Begun-At' },
+    }
+    const times = { plannedAt: Date.UTC(2026, 0, 1), begunAt: Date.UTC(2026, 0, 1, 0, 0, 1, 5) }
+    for (const [told, domain] of [
+      [wants, 'customer/7'],
+      [wants, 'Kunde 100% \u{1f600}'],
+      [contract, 'customer/7'],
+    ] as const) {
+      const recipient = recipientAt(new URL('https://api.example'), { contract: told })
+      await attempt({ network, clock }, recipient, openSeat, key, { domain, version: 12 }, never, times)
+    }
+    const [plain, encoded, untold] = asked.map(({ headers }) => headers)
+    assert.equal(plain?.['effect-planned-at'], '2026-01-01T00:00:00.000Z')
+    assert.equal(plain?.['attempt-begun-at'], '2026-01-01T00:00:01.005Z')
+    assert.equal(plain?.['fence-domain'], 'customer/7')
+    assert.equal(encoded?.['fence-domain'], 'Kunde%20100%25%20%F0%9F%98%80')
+    const names = Object.keys(untold ?? {})
+    assert.deepEqual(
+      names.filter((name) => /domain|-at$/.test(name)),
+      [],
+    )
+  })
+
   test('is byte for byte the same each time', async (t) => {
     const { network, server } = await setUp(t)
     const recipient = recipientAt(server.url('/v1'))

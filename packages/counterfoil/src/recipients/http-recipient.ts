@@ -6,6 +6,7 @@ import {
   codeOf,
   type Exchange,
   type IdempotencyKey,
+  type Instant,
 } from '../domain/index.ts'
 import { late, within } from './deadline.ts'
 import type { Network, NetworkRequest } from './network.ts'
@@ -41,10 +42,16 @@ export interface HttpPorts {
   readonly clock: Clock
 }
 
-/** A place in an ordering domain; only the version is sent, and the recipient compares it. */
+/** A place in an ordering domain; the version is sent, and the domain where the contract names a header for it. */
 export interface Order {
   readonly domain: string
   readonly version: number | bigint | string
+}
+
+/** What a recipient may want to be told of an attempt (`contract.times`). */
+export interface AttemptTimes {
+  readonly plannedAt: Instant
+  readonly begunAt: Instant
 }
 
 /**
@@ -58,10 +65,15 @@ export async function attempt(
   key: IdempotencyKey,
   order: Order | null,
   signal: AbortSignal,
+  about?: AttemptTimes,
 ): Promise<Exchange> {
-  const { idempotency, ordering } = recipient.contract
+  const { idempotency, ordering, times } = recipient.contract
   const own: Record<string, string> = {}
   if (idempotency?.header !== undefined) own[idempotency.header.toLowerCase()] = key
+  for (const what of ['plannedAt', 'begunAt'] as const) {
+    const name = times?.[what]?.toLowerCase()
+    if (name !== undefined && about !== undefined) own[name] = new Date(about[what]).toISOString()
+  }
   return await send(ports, recipient, signal, () => {
     if (order !== null) {
       // Its contract has changed since planning; without the fence the order would silently be lost.
@@ -70,7 +82,9 @@ export async function attempt(
           'order_without_fence',
           `recipient '${recipient.name}' compares no versions`,
         )
-      own[ordering.fence.header.toLowerCase()] = String(order.version)
+      const { header, domain } = ordering.fence
+      own[header.toLowerCase()] = String(order.version)
+      if (domain !== undefined) own[domain.toLowerCase()] = headerText(order.domain)
     }
     const { method, path, body } = stored
     return { method, path, body, headers: { ...stored.headers, ...own } }
@@ -109,6 +123,11 @@ export async function tombstone(
     path: filled(path, { key, correlation: null }),
     body: null,
   }))
+}
+
+/** Visible ASCII as it is, anything else percent-encoded: two domains never look the same. */
+function headerText(domain: string): string {
+  return domain.toWellFormed().replaceAll(/[^\x21-\x24\x26-\x7e]/gu, encodeURIComponent)
 }
 
 function filled(path: string, about: { readonly key: string; readonly correlation: string | null }): string {

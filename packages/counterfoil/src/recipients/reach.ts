@@ -5,6 +5,7 @@ import {
   classifyTombstone,
   type EffectKey,
   type IdempotencyKey,
+  type Instant,
   type LookupFinding,
   type TombstoneFinding,
 } from '../domain/index.ts'
@@ -32,6 +33,9 @@ export interface EffectAddress {
   readonly idempotencyKey: IdempotencyKey
   readonly key: EffectKey
   readonly order: Order | null
+  readonly plannedAt: Instant
+  /** When its latest attempt was begun; when it was planned, before the first. */
+  readonly begunAt: Instant
   /** The recipient's own id of the operation, where an answer carried one. */
   readonly correlation: string | null
 }
@@ -55,8 +59,9 @@ export function prepare(
       await call(ports.clock, recipient, request, { idempotencyKey, effectKey, order, attempt }, stop)
   }
   const request = decodeRequest(stored)
-  return async ({ idempotencyKey, order }, _attempt, stop) => {
-    const exchange = await sendAttempt(ports, recipient, request, idempotencyKey, order, stop)
+  return async (effect, _attempt, stop) => {
+    const { idempotencyKey, order } = effect
+    const exchange = await sendAttempt(ports, recipient, request, idempotencyKey, order, stop, effect)
     return { outcome: classify(recipient.contract, exchange, ports.clock.now()) }
   }
 }

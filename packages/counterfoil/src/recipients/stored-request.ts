@@ -192,9 +192,14 @@ function checkHeaders(
       { hint },
     )
   }
-  const owned = [contract?.idempotency?.header, contract?.ordering?.fence?.header].map((header) =>
-    header?.toLowerCase(),
-  )
+  const { idempotency, ordering, times } = contract ?? {}
+  const owned = [
+    idempotency?.header,
+    ordering?.fence?.header,
+    ordering?.fence?.domain,
+    times?.plannedAt,
+    times?.begunAt,
+  ].map((header) => header?.toLowerCase())
   let bytes = 0
   for (const [original, value] of Object.entries(given)) {
     const name = original.toLowerCase()

@@ -1,11 +1,14 @@
 import { describe } from 'node:test'
 import { accepting } from './conformance/accepting.ts'
+import { acceptingTogether } from './conformance/accepting-together.ts'
 import { attempts } from './conformance/attempts.ts'
+import { auditing } from './conformance/auditing.ts'
 import type { MakeStore } from './conformance/given.ts'
 import { lifetime } from './conformance/lifetime.ts'
 import { model } from './conformance/model.ts'
 import { outbox } from './conformance/outbox.ts'
 import { planning } from './conformance/planning.ts'
+import { quarantined } from './conformance/quarantine.ts'
 import { reading } from './conformance/reading.ts'
 import { sessions } from './conformance/sessions.ts'
 import { settling } from './conformance/settling.ts'
@@ -21,12 +24,15 @@ export type { MakeStore, StoreUnderTest } from './conformance/given.ts'
 export function conformance(name: string, makeStore: MakeStore): void {
   describe(name, () => {
     describe('accept', () => accepting(makeStore))
+    describe('acceptAll', () => acceptingTogether(makeStore))
     describe('outbox', () => outbox(makeStore))
     describe('plan', () => planning(makeStore))
     describe('plan session', () => sessions(makeStore))
     describe('attempt', () => attempts(makeStore))
     describe('settle', () => settling(makeStore))
     describe('read', () => reading(makeStore))
+    describe('quarantine', () => quarantined(makeStore))
+    describe('audit', () => auditing(makeStore))
     describe('open and close', () => lifetime(makeStore))
     describe('model', () => model(makeStore))
   })

@@ -13,6 +13,7 @@ export const crashableCalls = [
   'settle',
   'postponePlan',
   'quarantinePlan',
+  'planAlert',
 ] as const
 export type CrashableCall = (typeof crashableCalls)[number]
 
