@@ -47,6 +47,8 @@ export {
 export {
   type EffectDefinition,
   type Network,
+  type PublishedContractOptions,
+  publishedContract,
   type Recipient,
   type RecipientOptions,
   recipient,
