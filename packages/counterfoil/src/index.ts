@@ -48,6 +48,8 @@ export {
 export {
   type EffectDefinition,
   type Network,
+  type PublishedContractOptions,
+  publishedContract,
   type Recipient,
   type RecipientOptions,
   recipient,
