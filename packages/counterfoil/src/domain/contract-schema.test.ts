@@ -97,6 +97,7 @@ const every = {
     outcomes: 1,
     correlation: 1,
     waits: 1,
+    times: 1,
   } satisfies Record<keyof Contract, 1>,
   idempotency: {
     ...{
