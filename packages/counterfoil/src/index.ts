@@ -45,11 +45,20 @@ export {
   producer,
 } from './intake/index.ts'
 export {
+  type AskContext,
+  type CallContext,
+  type CallOptions,
+  type CallReading,
+  type CallResult,
   type EffectDefinition,
+  type HttpOptions,
+  type LookupReading,
   type Network,
+  NotSent,
   type Recipient,
   type RecipientOptions,
   recipient,
+  type TombstoneReading,
 } from './recipients/index.ts'
 export type {
   Accepted,
