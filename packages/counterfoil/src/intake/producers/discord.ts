@@ -15,14 +15,13 @@ export interface DiscordOptions {
 }
 
 /** Interaction types, docs.discord.com. */
-const interactions = [
-  '',
-  'ping',
-  'application_command',
-  'message_component',
-  'application_command_autocomplete',
-  'modal_submit',
-]
+const interactions: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  [1, 'ping'],
+  [2, 'application_command'],
+  [3, 'message_component'],
+  [4, 'application_command_autocomplete'],
+  [5, 'modal_submit'],
+])
 const noContent: OwnAnswer = { status: 204, body: '' }
 
 /**
@@ -85,7 +84,7 @@ function interaction(payload: JsonValue | undefined) {
   return {
     id: textOf(memberOf(payload, 'id')),
     source: textOf(memberOf(payload, 'application_id')) ?? 'discord',
-    type: interactions[Number(memberOf(payload, 'type'))] ?? null,
+    type: interactions.get(memberOf(payload, 'type')) ?? null,
     version: versionOf(payload),
     at: null,
   }
