@@ -25,7 +25,7 @@ const interactions: ReadonlyMap<JsonValue | undefined, string> = new Map([
 const noContent: OwnAnswer = { status: 204, body: '' }
 
 /**
- * Discord interactions, or its webhook events. Signed with Ed25519: timestamp and body. Discord sends bad
+ * Discord interactions, or its webhook events. An interaction is answered as deferred, which autocompletion cannot be. Signed with Ed25519: timestamp and body. Discord sends bad
  * signatures on purpose, and takes the endpoint away from who accepts one.
  *
  * @throws CounterfoilError `config_invalid` without a key, or with one that is none
