@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { transactionMissing } from './in-transaction.ts'
+import { isOvertaken } from './overtaken.ts'
 import { cutAtPlaceholders } from './placeholders.ts'
 
 /** `knex`, with the client `pg`. */
@@ -8,6 +9,7 @@ export function knex(db: Knex<any, any>): Transactions<Knex.Transaction> {
   return {
     client: 'knex',
     run: (work) => db.transaction(work),
+    isOvertaken,
     executor: executorOf,
   }
 }

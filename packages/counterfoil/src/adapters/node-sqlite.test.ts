@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { temporaryDirectory } from '../store/sqlite/fixtures/temporary.ts'
 import { sqlite } from '../store/sqlite/index.ts'
-import { adapterSuite } from './fixtures/suite.ts'
+import { adapterSuite, bySavepoint } from './fixtures/suite.ts'
 import { nodeSqlite } from './node-sqlite.ts'
 
 adapterSuite('node:sqlite', async () => {
@@ -20,16 +20,11 @@ adapterSuite('node:sqlite', async () => {
     outside,
     insert: async (tx, id) => void tx.prepare('insert into seat values (?)').run(id),
     read: async (sql) => reader.prepare(sql).all(),
-    nested: async (tx, work) => {
-      tx.exec('savepoint nested')
-      try {
-        await work(tx)
-        tx.exec('release nested')
-      } catch (error) {
-        tx.exec('rollback to nested; release nested')
-        throw error
-      }
-    },
+    nested: (tx, work) =>
+      bySavepoint(
+        (sql) => tx.exec(sql),
+        () => work(tx),
+      ),
     dispose: async () => {
       for (const one of [database, reader, outside]) one.close()
       directory.remove()

@@ -20,6 +20,8 @@ export function nodeSqlite(database: DatabaseSync): Transactions<DatabaseSync> {
       last = turn.catch(() => {})
       return turn
     },
+    // It has the only write lock from its first statement on.
+    isOvertaken: () => false,
     executor: async (tx) => executorOf(tx),
   }
 }

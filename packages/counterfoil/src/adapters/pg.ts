@@ -2,12 +2,14 @@ import type { ClientBase, Pool, PoolClient } from 'pg'
 import { CounterfoilError } from '../domain/index.ts'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { inTransaction, transactionMissing } from './in-transaction.ts'
+import { isOvertaken } from './overtaken.ts'
 
 /** `pg` (node-postgres): transactions on clients of this pool. */
 export function pg(pool: Pool): Transactions<ClientBase> {
   return {
     client: 'pg',
     run: (work) => transaction(pool, work),
+    isOvertaken,
     executor: executorOf,
   }
 }

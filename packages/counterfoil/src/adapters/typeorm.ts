@@ -1,12 +1,14 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { transactionMissing } from './in-transaction.ts'
+import { isOvertaken } from './overtaken.ts'
 
 /** `typeorm`, with a data source of type `postgres`. Of a query runner, pass its `manager`. */
 export function typeorm(dataSource: DataSource): Transactions<EntityManager> {
   return {
     client: 'typeorm',
     run: (work) => dataSource.transaction(work),
+    isOvertaken,
     executor: executorOf,
   }
 }
