@@ -16,6 +16,7 @@ const ranks: Record<string, number> = {
   intake: 3,
   // counterfoil.ts and its neighbours: where the ports are wired to the rooms.
   '.': 4,
+  guard: 5,
   operate: 5,
   server: 6,
   cli: 7,
@@ -42,7 +43,7 @@ function imports(): Import[] {
 }
 
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts') || file.includes('fixtures/') || file.startsWith('store/conformance')
+  return file.endsWith('.test.ts') || file.includes('fixtures/') || /^[a-z]+\/conformance/.test(file)
 }
 
 function roomOf(file: string): string {

@@ -197,6 +197,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
       const intake = createReceive({
         ...publishing,
         producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),
+        network,
         log,
         counters,
         handOff: work ? engine.relay : null,

@@ -1,4 +1,5 @@
 import { contractInWords } from '../operate/index.ts'
+import { placeOf } from '../recipients/index.ts'
 import { type Command, exit } from './command.ts'
 
 export const check: Command = {
@@ -26,7 +27,7 @@ export const check: Command = {
       })),
       recipients: [...recipients.values()].map((recipient) => ({
         name: recipient.name,
-        url: recipient.url.origin + recipient.url.pathname,
+        url: placeOf(recipient),
         contract: recipient.contract,
         inWords: contractInWords(recipient.contract),
       })),
@@ -44,7 +45,7 @@ export const check: Command = {
     }
     for (const recipient of recipients.values()) {
       out.line()
-      out.line(`recipient ${recipient.name} at ${recipient.url.origin}${recipient.url.pathname}`)
+      out.line(`recipient ${recipient.name} at ${placeOf(recipient)}`)
       for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
     }
     return exit.done

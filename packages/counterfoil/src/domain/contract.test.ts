@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Contract, checkContract, type Idempotency, type Lookup } from './contract.ts'
+import type { Contract, Idempotency, Lookup } from './contract.ts'
+import { checkContract } from './contract-check.ts'
 
 const idempotency: Idempotency = {
   header: 'Idempotency-Key',

@@ -1,12 +1,10 @@
 import type { Duration } from './duration.ts'
-import { milliseconds } from './duration.ts'
 import type { KeyFormat } from './effect-identity.ts'
-import { CounterfoilError } from './errors.ts'
-import { isPointer } from './json-pointer.ts'
 
 /**
  * What a recipient promises. Data, not prose (design.md section 3, Contracts): everything here survives
- * `JSON.stringify`, so a service can publish it and a sender can read it.
+ * `JSON.stringify`, so a service can publish it and a sender can read it. Its JSON Schema is
+ * `counterfoil/contract.schema.json`; what contradicts itself is refused by `checkContract`.
  */
 export interface Contract {
   /** Absent: the recipient does not recognise a repeated request. */
@@ -19,28 +17,47 @@ export interface Contract {
   readonly outcomes?: readonly OutcomeRule[]
   /** Where the recipient's own id of the operation stands in an answer, as a JSON Pointer or a header name. */
   readonly correlation?: { readonly pointer: string } | { readonly header: string }
+  /**
+   * Request headers in which the recipient wants to be told times, as RFC 3339 in UTC to the millisecond:
+   * `plannedAt`, so that one that forgets keys can refuse what it could have forgotten; `begunAt` of the attempt, so
+   * that one that bounds how late a request may act can refuse a later one.
+   */
+  readonly times?: { readonly plannedAt?: string; readonly begunAt?: string }
+  /** Where an answer says how long to wait, beside `Retry-After` and the `RateLimit` fields, which are always read. */
+  readonly waits?: readonly WaitRule[]
 }
 
-export interface Idempotency {
-  /** The request header that carries the key. */
-  readonly header: string
-  /** Default: `cf_` and 43 characters of base64url. Where a recipient folds case, use the uuid form. */
+/** Where the key stands in a request: a header, a member of the JSON or form body, or a member of the query. */
+export type KeyPlace =
+  | { readonly header: string; readonly pointer?: never; readonly query?: never }
+  /** A JSON Pointer. The member is written once, at planning, so that every attempt has the same bytes. */
+  | { readonly pointer: string; readonly header?: never; readonly query?: never }
+  | { readonly query: string; readonly header?: never; readonly pointer?: never }
+
+export type Idempotency = KeyPlace & {
+  /** Default: `cf_` and 43 characters of base64url. Where a recipient folds case, use the uuid form or base32. */
   readonly format?: KeyFormat
-  /** How long the recipient remembers a key, counted from the first request that carried it. */
-  readonly remembersFor: Duration
+  /** Within what two requests meet under one key. Default `account`. */
+  readonly scope?: 'account' | 'endpoint' | 'resource'
+  /**
+   * How long the recipient remembers a key, counted from the first request that carried it. `unstated` where it
+   * says nothing: then no repeat is ever called safe.
+   */
+  readonly remembersFor: Duration | 'forever' | 'unstated'
   /** What another payload under a remembered key gets. */
   readonly otherPayload: 'refused' | 'first-answer' | 'unstated'
+  /** What a repeat gets while the first request is still in work: an answer like this one, or it waits. */
+  readonly inFlight?: AnswerPattern | 'waits'
   /**
    * What a repeat gets: the stored answer only when the first request succeeded, whatever the first answer
    * was, or a refusal that merely says that the key was used (`nothing`).
    */
-  readonly replays: 'first-success' | 'first-answer' | 'nothing'
+  readonly replays: 'first-success' | 'first-answer' | 'nothing' | 'unstated'
+  /** How a replayed answer is told from a first one. */
+  readonly marker?: AnswerMember
 }
 
-export interface Lookup {
-  readonly by: 'key'
-  /** Path with `{key}` where the idempotency key goes, percent-encoded. Asked with GET. */
-  readonly path: string
+export type Lookup = LookupQuestion & {
   /** How long after an attempt the first question makes sense. Default `1s`. */
   readonly after?: Duration
   readonly absence: {
@@ -55,87 +72,78 @@ export interface Lookup {
   readonly answers?: readonly LookupRule[]
 }
 
+/** How a recipient is asked, with GET. The path has `{key}` or `{correlation}` where that goes, percent-encoded. */
+export type LookupQuestion =
+  | { readonly by: 'key'; readonly path: string }
+  /** Possible only once an answer has carried the recipient's own id. */
+  | { readonly by: 'correlation'; readonly path: string }
+  /** The recipient's `lookup` function asks, for what one GET cannot: a search, an SDK, a database. */
+  | { readonly by: 'function'; readonly path?: never }
+
+/** What a recipient compares or keeps so that something older cannot act. At least one of them. */
 export interface Ordering {
-  /** The recipient compares this header with the version it holds and rejects an older one with this status. */
-  readonly fence: { readonly header: string; readonly rejectedWith: number }
+  /**
+   * The recipient compares this header with the version it holds and rejects an older one with this status. `domain`
+   * is the header that names the ordering domain, where the recipient cannot tell it from the request itself.
+   */
+  readonly fence?: { readonly header: string; readonly rejectedWith: number; readonly domain?: string }
+  /**
+   * A precondition that stands in the effect's own request (RFC 9110 section 13: `If-Match`, `If-None-Match`, or a
+   * member of the body). Once it acted, the precondition no longer holds: so a repeat is safe for ever.
+   */
+  readonly conditional?: {
+    readonly rejectedWith: number
+  } & (
+    | { readonly header: string; readonly pointer?: never }
+    | { readonly pointer: string; readonly header?: never }
+  )
+  /** A record at the recipient that this key can never act. */
+  readonly tombstone?: {
+    readonly method: 'PUT' | 'POST' | 'DELETE'
+    /** With `{key}` where the idempotency key goes, percent-encoded. */
+    readonly path: string
+    /** Read in order before the defaults: 2xx means closed, 409 means acted, anything else proves nothing. */
+    readonly answers?: readonly TombstoneRule[]
+  }
 }
 
-/** What an answer looks like: a status, a class such as `4xx`, and optionally a member of its JSON body. */
+/** A member of an answer: a header, by its name, or a member of its JSON body, by JSON Pointer. */
+export type AnswerMember =
+  /** Absent `equals`: the header is there. */
+  | { readonly header: string; readonly equals?: string; readonly pointer?: never }
+  | { readonly pointer: string; readonly equals: string | number | boolean | null; readonly header?: never }
+
+/** What an answer looks like: a status, a class such as `4xx`, and optionally a header or a member of its JSON body. */
 export interface AnswerPattern {
   readonly status: number | `${1 | 2 | 3 | 4 | 5}xx`
+  readonly header?: { readonly name: string; readonly equals?: string }
   readonly body?: { readonly pointer: string; readonly equals: string | number | boolean | null }
 }
 
 export interface OutcomeRule extends AnswerPattern {
-  readonly means: 'confirmed' | 'refused' | 'fenced' | 'not-acted' | 'unknown'
+  /** `accepted`: taken on and not yet done. The effect stays unknown, and the lookup tells its end. */
+  readonly means: 'confirmed' | 'refused' | 'fenced' | 'not-acted' | 'accepted' | 'unknown'
 }
 
 export interface LookupRule extends AnswerPattern {
-  readonly means: 'acted' | 'refused' | 'absent' | 'nothing'
+  /** `pending`: the recipient knows of it and has not finished. */
+  readonly means: 'acted' | 'refused' | 'absent' | 'pending' | 'nothing'
 }
 
-/** Refuses a contract that contradicts itself. @throws CounterfoilError `contract_invalid`. */
-export function checkContract(recipient: string, contract: Contract): void {
-  const refuse = (why: string, hint: string): never => {
-    throw new CounterfoilError('contract_invalid', `The contract of recipient '${recipient}' ${why}.`, {
-      hint,
-    })
-  }
-  const { idempotency, lookup, ordering, correlation } = contract
-  // A rule that can never match would leave an error in a 200 confirmed.
-  for (const { status, body } of [...(contract.outcomes ?? []), ...(lookup?.answers ?? [])]) {
-    if (!/^[1-5](\d\d|xx)$/.test(String(status)))
-      refuse(`has a rule for the status ${status}`, 'Use 100 to 599, or a class such as 4xx.')
-    if (body !== undefined && !isPointer(body.pointer))
-      refuse(`points at '${body.pointer}'`, "Write a JSON Pointer such as '/error/code'.")
-  }
-  if (correlation !== undefined && 'pointer' in correlation && !isPointer(correlation.pointer)) {
-    refuse(`points at '${correlation.pointer}'`, "Write a JSON Pointer such as '/id'.")
-  }
-  if (correlation !== undefined && 'header' in correlation && !isHeaderName(correlation.header)) {
-    refuse('names no valid correlation header', 'Use a header name such as Operation-Id.')
-  }
-  if (idempotency !== undefined) {
-    if (!isHeaderName(idempotency.header))
-      refuse('names no valid key header', 'Use a header name such as Idempotency-Key.')
-    if (milliseconds(idempotency.remembersFor) <= 0)
-      refuse('remembers keys for no time at all', 'Leave idempotency out.')
-  }
-  if (lookup !== undefined) {
-    if (idempotency === undefined) {
-      refuse('offers a lookup by key but takes no key', 'Say in idempotency which header carries the key.')
-    }
-    if (!lookup.path.includes('{key}'))
-      refuse('has a lookup path without {key}', "Write it as '/operations/{key}'.")
-    if (lookup.absence.final && lookup.absence.after === undefined) {
-      refuse(
-        'calls absence final without saying when',
-        'Add absence.after, the bound on how late a request may act.',
-      )
-    }
-  }
-  if (ordering !== undefined) {
-    const { header, rejectedWith } = ordering.fence
-    if (!isHeaderName(header))
-      refuse('names no valid fence header', 'Use a header name such as Fence-Version.')
-    if (header.toLowerCase() === idempotency?.header.toLowerCase())
-      refuse('puts key and version into one header', 'Name two headers.')
-    if (!(rejectedWith >= 400 && rejectedWith <= 499))
-      refuse('rejects old versions with no 4xx status', 'Use 412.')
-    // The first rule for the status decides; a class such as 4xx would hide the fence as well.
-    const other = contract.outcomes?.find(
-      (rule) => covers(rule.status, rejectedWith) && rule.body === undefined,
-    )
-    if (other !== undefined && other.means !== 'fenced')
-      refuse(`reads ${rejectedWith} both as fenced and as ${other.means}`, 'Drop one of the two.')
-  }
+export interface TombstoneRule extends AnswerPattern {
+  readonly means: 'closed' | 'acted' | 'nothing'
 }
 
-/** True when a rule's status stands for this one. */
-function covers(pattern: AnswerPattern['status'], status: number): boolean {
-  return typeof pattern === 'number' ? pattern === status : pattern[0] === String(status)[0]
-}
+/** A member of an answer that says when to come again. Read on 429 and 503, or where `when` says. */
+export type WaitRule = {
+  readonly as: 'seconds' | 'milliseconds' | 'epoch-seconds'
+  readonly when?: AnswerPattern
+} & (
+  | { readonly header: string; readonly pointer?: never }
+  | { readonly pointer: string; readonly header?: never }
+)
 
-function isHeaderName(name: string): boolean {
-  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)
+/** True when the recipient rejects an older version: only then may an effect claim order. */
+export function comparesVersions(contract: Contract): boolean {
+  return contract.ordering?.fence !== undefined
 }

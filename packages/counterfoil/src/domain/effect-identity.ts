@@ -7,13 +7,22 @@ import type { EffectKey, IdempotencyKey } from './ids.ts'
 export type KeyFormat =
   /** RFC 9562 version 5, in lower case. */
   | { readonly form: 'uuid' }
-  /** The prefix and as much of a SHA-256 as fits, in base64url: 43 characters at most. Lengths in characters. */
-  | { readonly form: 'text'; readonly maxLength: number; readonly prefix?: string }
+  /** The prefix and as much of a SHA-256 as fits, in base64url unless said otherwise. Lengths in characters. */
+  | {
+      readonly form: 'text'
+      readonly maxLength: number
+      readonly prefix?: string
+      /** `base32`: lower-case letters and the digits 2 to 7. */
+      readonly alphabet?: Alphabet
+    }
+
+type Alphabet = 'base64url' | 'base32' | 'hex'
 
 const defaultFormat: KeyFormat = { form: 'text', maxLength: 64, prefix: 'cf_' }
 
 /** Fewer than 128 bits could let two effects meet at a recipient. */
-const leastCharacters = Math.ceil(128 / 6)
+const leastBits = 128
+const bitsOf: Readonly<Record<Alphabet, number>> = { base64url: 6, base32: 5, hex: 4 }
 
 /** Our own namespace (RFC 9562 section 6.6). To change it would change every key. */
 const namespace = Buffer.from('c0e7f011c0e74f01b1d3c0e7f011c0e7', 'hex')
@@ -47,8 +56,9 @@ export function idempotencyKey(effect: {
   const { recipient, key, format = defaultFormat } = effect
   const digest = hash('sha256', encodeParts([recipient, key]), 'buffer')
   if (format.form === 'uuid') return uuid(digest) as IdempotencyKey
-  const { prefix = '', maxLength } = format
+  const { prefix = '', maxLength, alphabet = 'base64url' } = format
   const room = maxLength - prefix.length
+  const leastCharacters = Math.ceil(leastBits / bitsOf[alphabet])
   if (!Number.isInteger(maxLength) || room < leastCharacters) {
     throw new CounterfoilError(
       'idempotency_key_unfit',
@@ -61,7 +71,15 @@ export function idempotencyKey(effect: {
       hint: 'Use visible ASCII characters only.',
     })
   }
-  return (prefix + digest.toString('base64url').slice(0, room)) as IdempotencyKey
+  return (prefix + spell(digest, alphabet).slice(0, room)) as IdempotencyKey
+}
+
+function spell(digest: Buffer, alphabet: Alphabet): string {
+  if (alphabet !== 'base32') return digest.toString(alphabet)
+  const bits = [...digest].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  return (bits.match(/.{5}/g) ?? [])
+    .map((five) => 'abcdefghijklmnopqrstuvwxyz234567'[Number.parseInt(five, 2)])
+    .join('')
 }
 
 /** RFC 9562 section 5.5. */

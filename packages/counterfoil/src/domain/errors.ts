@@ -2,7 +2,7 @@
 export const errorCodes = {
   // intake: nothing was stored
   producer_unknown: 'No producer of that name is configured.',
-  method_not_allowed: 'Deliveries are sent with POST.',
+  method_not_allowed: 'No delivery of this producer comes with this method.',
   signature_missing: 'The delivery carries no signature.',
   signature_invalid: 'No configured secret verifies the delivery.',
   timestamp_invalid: 'The signed timestamp is not a plain whole number of seconds.',
@@ -14,6 +14,8 @@ export const errorCodes = {
   content_encoding_unsupported: 'Compressed bodies are refused: the signature covers the bytes as sent.',
   syntax_invalid: 'The body is not valid for its content type.',
   identity_invalid: 'The delivery id is missing, too long or holds characters that no id may hold.',
+  keys_unavailable: 'The server that holds the keys of this producer did not answer.',
+  key_address_refused: 'The delivery names keys at an address that is not allowed.',
   overloaded: 'Too many deliveries are waiting; send again later.',
   // configuration
   config_invalid: 'The configuration contradicts itself or lacks something.',
@@ -38,6 +40,19 @@ export const errorCodes = {
   // recipients
   address_refused: 'The recipient resolves to a private or loopback address that is not allowed.',
   idempotency_key_unfit: 'The recipient key format is too short to keep effects apart.',
+  // guard: this request did not act
+  guard_key_missing: 'The request carries no idempotency key, and this operation needs one.',
+  guard_key_invalid: 'The idempotency key is empty, too long or holds characters that no key may hold.',
+  guard_key_reused: 'The idempotency key was used before with another request.',
+  guard_key_expired: 'The idempotency key is older than the time for which keys are remembered.',
+  guard_in_flight: 'A request with this idempotency key is being worked on.',
+  guard_tombstoned: 'This idempotency key was closed and can never act.',
+  guard_time_invalid: 'A time that this operation needs is missing, malformed or in the future.',
+  guard_attempt_stale: 'The attempt was begun longer ago than requests may travel.',
+  guard_fence_invalid: 'The fence headers are missing or malformed.',
+  guard_fenced: 'A newer version has already acted in this ordering domain.',
+  guard_answer_unfit: 'The handler gave an answer that cannot be stored.',
+  guard_handler_async: 'A handler on SQLite must give its answer at once, not a promise.',
   // store
   store_unavailable: 'The store did not commit; nothing was written.',
   commit_unknown: 'The store cannot tell whether it committed.',

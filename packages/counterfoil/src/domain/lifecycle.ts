@@ -34,6 +34,8 @@ export const facts = [
   'overtaken',
   /** Time-out, reset, torn or unclassified answer. */
   'unclear',
+  /** An answer or a lookup says that the recipient has taken it on and will act later. */
+  'accepted',
   /** The lease ran out while an attempt was in flight. */
   'leaseEnded',
   'foundActed',
@@ -80,6 +82,7 @@ const table: Record<EffectState, Record<Fact, Transition>> = {
     earlierOpen: stays,
     overtaken: stays,
     unclear: stays,
+    accepted: against('unknown'),
     leaseEnded: stays,
     foundActed: against('confirmed'),
     foundRefused: stays,
@@ -100,6 +103,7 @@ const table: Record<EffectState, Record<Fact, Transition>> = {
     earlierOpen: to('unknown'),
     overtaken: stays,
     unclear: to('unknown'),
+    accepted: to('unknown'),
     leaseEnded: to('unknown'),
     foundActed: to('confirmed'),
     foundRefused: stays,
@@ -120,6 +124,7 @@ const table: Record<EffectState, Record<Fact, Transition>> = {
     earlierOpen: stays,
     overtaken: stays,
     unclear: stays,
+    accepted: stays,
     leaseEnded: stays,
     foundActed: to('confirmed'),
     foundRefused: to('refused'),
@@ -136,9 +141,14 @@ const table: Record<EffectState, Record<Fact, Transition>> = {
     tombstoned: disputes,
     operatorConfirmed: stays,
   }),
-  refused: final({ confirmed: disputes, foundActed: disputes, operatorRefused: stays }),
-  fenced: final({ confirmed: disputes, foundActed: disputes }),
-  withdrawn: final({ confirmed: disputes, foundActed: disputes, operatorWithdrew: stays }),
+  refused: final({ confirmed: disputes, accepted: disputes, foundActed: disputes, operatorRefused: stays }),
+  fenced: final({ confirmed: disputes, accepted: disputes, foundActed: disputes }),
+  withdrawn: final({
+    confirmed: disputes,
+    accepted: disputes,
+    foundActed: disputes,
+    operatorWithdrew: stays,
+  }),
 }
 
 /** A final row: nothing begins, nobody decides again, and what contradicts it is named by the caller. */

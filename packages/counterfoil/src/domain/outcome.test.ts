@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Contract, LookupRule, OutcomeRule } from './contract.ts'
-import { classify, classifyLookup, type Exchange, maxRetryAfterMs, retryAfterMs } from './outcome.ts'
+import type { Exchange } from './exchange.ts'
+import { classify, classifyLookup } from './outcome.ts'
+import { maxRetryAfterMs, retryAfterMs } from './wait.ts'
 
 const now = Date.UTC(2026, 0, 5, 12, 0, 0)
 
@@ -26,7 +28,8 @@ function kindOf(contract: Contract, exchange: Exchange): string {
 describe('without a rule of the contract', () => {
   const table: [number[], string][] = [
     [[200, 201, 202, 204, 299], 'confirmed'],
-    [[400, 401, 403, 404, 410, 412, 413, 422, 451, 499], 'refused'],
+    [[400, 402, 404, 410, 412, 413, 422, 451, 499], 'refused'],
+    [[401, 403, 407], 'notActed'],
     [[408, 409, 425, 429], 'unknown'],
     [[500, 501, 502, 503, 504, 599], 'unknown'],
     [[300, 301, 302, 303, 307, 308], 'unknown'],
@@ -129,8 +132,8 @@ describe('by the contract', () => {
           )
           assert.ok(why.length > 0)
           assert.equal(kind === 'confirmed', status < 300)
-          // Nothing but a contract turns an answer into proof that nothing was done.
-          assert.notEqual(kind, 'notActed')
+          // Nothing but a contract, or not being let in, turns an answer into proof that nothing was done.
+          assert.equal(kind === 'notActed', [401, 403, 407].includes(status))
         },
       ),
     )

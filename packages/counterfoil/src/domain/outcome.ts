@@ -1,25 +1,17 @@
+import { type Answered, dependsOnBody, hasMember, readMember, ruleFor } from './answer-pattern.ts'
 import type { AnswerPattern, Contract } from './contract.ts'
-import { readPointer } from './json-pointer.ts'
-
-/** What the network saw of one request. The network port reports; nothing here decides. */
-export type Exchange =
-  /** A complete answer. `headers` has lower-case names. */
-  | {
-      readonly kind: 'answered'
-      readonly status: number
-      readonly headers: Readonly<Record<string, string>>
-      readonly body: Uint8Array
-    }
-  /** Proof that no byte of the request reached the recipient: DNS, refused connection, TLS, or ended before sending. */
-  | { readonly kind: 'notSent'; readonly why: string }
-  /** At least one byte may have gone out and no complete answer came back: time-out, reset, torn body. */
-  | { readonly kind: 'unclear'; readonly why: string }
+import type { Exchange } from './exchange.ts'
+import { waitMs } from './wait.ts'
 
 /** What one attempt's answer proves (design.md section 3). */
 export type Outcome = {
   readonly kind: 'confirmed' | 'refused' | 'fenced' | 'notActed' | 'unknown'
   /** One plain clause: why it was read so. */
   readonly why: string
+  /** With `unknown`: the recipient has taken it on and will act later, so it is asked and not repeated. */
+  readonly accepted?: true
+  /** With `notActed`: repeating will not mend it, so its owner is told at once. */
+  readonly alert?: 'credentials-refused'
   readonly status?: number
   /** How long the recipient asked to be left alone, bounded. */
   readonly retryAfterMs?: number
@@ -29,14 +21,25 @@ export type Outcome = {
 
 /** What one lookup proves. Absence is final only by the contract, which the policy decides. */
 export type LookupFinding = {
-  readonly kind: 'acted' | 'refused' | 'absent' | 'nothing'
+  readonly kind: 'acted' | 'refused' | 'absent' | 'pending' | 'nothing'
   readonly why: string
   readonly status?: number
   readonly correlation?: string
 }
 
-/** Longest `Retry-After` that is honoured: one hour. A longer one would hide work from its owner. */
-export const maxRetryAfterMs = 3_600_000
+/** What the answer to a tombstone proves: the effect can never act, or it has. */
+export type TombstoneFinding = {
+  readonly kind: 'closed' | 'acted' | 'nothing'
+  readonly why: string
+  readonly status?: number
+  readonly correlation?: string
+}
+
+/**
+ * Who is not let in has not been served (RFC 9110 sections 15.5.2, 15.5.4, 15.5.8). The cure is another
+ * credential or right, not another effect: so the effect stays planned and its owner is told.
+ */
+const credentialStatuses = [401, 403, 407]
 
 /** Reads an attempt's exchange by the contract. Pure. Default rules: design.md section 3, Contracts. */
 export function classify(contract: Contract, exchange: Exchange, now: number): Outcome {
@@ -45,110 +48,95 @@ export function classify(contract: Contract, exchange: Exchange, now: number): O
   const { status } = exchange
   const about = {
     status,
-    ...optional('retryAfterMs', retryAfterMs(exchange.headers['retry-after'], now)),
+    ...optional('retryAfterMs', waitMs(contract, exchange, now)),
     ...optional('correlation', correlationOf(contract, exchange)),
   }
-  const rule = contract.outcomes?.find((candidate) => matches(candidate, exchange))
-  if (rule !== undefined) {
-    return {
-      kind: rule.means === 'not-acted' ? 'notActed' : rule.means,
-      why: `the contract reads ${status} so`,
-      ...about,
-    }
-  }
-  if (contract.outcomes?.some((candidate) => dependsOnBody(candidate, exchange))) {
+  const { inFlight, marker } = contract.idempotency ?? {}
+  const stillInWork = typeof inFlight === 'object' ? [inFlight] : []
+  if (ruleFor(stillInWork, exchange) !== undefined) {
     return {
       kind: 'unknown',
-      why: `answered ${status} with a body that the contract reads and is no JSON`,
+      why: `answered ${status}: the first request under this key is still in work`,
       ...about,
     }
   }
-  if (status === contract.ordering?.fence.rejectedWith) {
+  const replayed =
+    marker !== undefined && hasMember(exchange, marker) ? ', replayed from an earlier request' : ''
+  const rule = ruleFor(contract.outcomes, exchange)
+  if (rule?.means === 'accepted') {
+    return { kind: 'unknown', accepted: true, why: `answered ${status}: accepted and not yet done`, ...about }
+  }
+  if (rule !== undefined) {
+    const kind = rule.means === 'not-acted' ? 'notActed' : rule.means
+    return { kind, why: `the contract reads ${status} so${replayed}`, ...about }
+  }
+  if (dependsOnBody([...stillInWork, ...(contract.outcomes ?? [])], exchange)) {
+    const why = `answered ${status} with a body that the contract reads and is no JSON`
+    return { kind: 'unknown', why, ...about }
+  }
+  const { fence, conditional } = contract.ordering ?? {}
+  if (status === fence?.rejectedWith) {
     return { kind: 'fenced', why: `answered ${status}: a newer version is already there`, ...about }
   }
-  if (status >= 200 && status < 300) return { kind: 'confirmed', why: `answered ${status}`, ...about }
+  if (status === conditional?.rejectedWith) {
+    return { kind: 'fenced', why: `answered ${status}: its precondition no longer holds`, ...about }
+  }
+  if (status >= 200 && status < 300)
+    return { kind: 'confirmed', why: `answered ${status}${replayed}`, ...about }
+  if (credentialStatuses.includes(status)) {
+    const why = `answered ${status}: not let in, so it did not act`
+    return { kind: 'notActed', why, alert: 'credentials-refused', ...about }
+  }
   if (status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status)) {
-    return { kind: 'refused', why: `answered ${status}`, ...about }
+    return { kind: 'refused', why: `answered ${status}${replayed}`, ...about }
   }
   return { kind: 'unknown', why: `answered ${status}, which proves nothing by this contract`, ...about }
 }
 
 /** Reads a lookup's exchange by the contract. Pure. */
 export function classifyLookup(contract: Contract, exchange: Exchange): LookupFinding {
-  if (exchange.kind !== 'answered') return { kind: 'nothing', why: exchange.why }
+  const read = reading(contract, exchange, contract.lookup?.answers, 'the lookup')
+  if (read.kind !== 'default') return read
+  const { status, about } = read
+  if (status >= 200 && status < 300) return { kind: 'acted', ...about }
+  return { kind: status === 404 ? 'absent' : 'nothing', ...about }
+}
+
+/** Reads what a recipient said to a tombstone, by the contract. Pure. */
+export function classifyTombstone(contract: Contract, exchange: Exchange): TombstoneFinding {
+  const read = reading(contract, exchange, contract.ordering?.tombstone?.answers, 'the tombstone')
+  if (read.kind !== 'default') return read
+  const { status, about } = read
+  if (status >= 200 && status < 300) return { kind: 'closed', ...about }
+  return { kind: status === 409 ? 'acted' : 'nothing', ...about }
+}
+
+/** What lookups and tombstones have in common: rules first, and a body that cannot be read proves nothing. */
+function reading<Means extends string>(
+  contract: Contract,
+  exchange: Exchange,
+  rules: readonly (AnswerPattern & { readonly means: Means })[] = [],
+  what: string,
+) {
+  if (exchange.kind !== 'answered') return { kind: 'nothing' as const, why: exchange.why }
   const { status } = exchange
   const about = { status, ...optional('correlation', correlationOf(contract, exchange)) }
-  const rule = contract.lookup?.answers?.find((candidate) => matches(candidate, exchange))
-  if (rule !== undefined) return { kind: rule.means, why: `the contract reads ${status} so`, ...about }
-  if (contract.lookup?.answers?.some((candidate) => dependsOnBody(candidate, exchange))) {
-    return { kind: 'nothing', why: `the lookup answered ${status} with a body that is no JSON`, ...about }
+  const rule = ruleFor(rules, exchange)
+  if (rule !== undefined)
+    return { kind: rule.means, why: `the contract reads ${status} of ${what} so`, ...about }
+  if (dependsOnBody(rules, exchange)) {
+    return {
+      kind: 'nothing' as const,
+      why: `${what} was answered ${status} with a body that is no JSON`,
+      ...about,
+    }
   }
-  if (status >= 200 && status < 300) return { kind: 'acted', why: `the lookup answered ${status}`, ...about }
-  if (status === 404) return { kind: 'absent', why: 'the lookup answered 404', ...about }
-  return { kind: 'nothing', why: `the lookup answered ${status}`, ...about }
-}
-
-/**
- * `Retry-After` in both forms of RFC 9110 section 10.2.3, bounded to `maxRetryAfterMs`; undefined when absent,
- * malformed or in the past.
- */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined
-  const text = header.trim()
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : parseHttpDate(text) - now
-  return ms >= 0 ? Math.min(ms, maxRetryAfterMs) : undefined
-}
-
-/**
- * The three forms of an HTTP date (RFC 9110 section 5.6.7), in milliseconds since the epoch, or NaN. Date.parse
- * alone would find a year in any text, and takes the third form, which is in GMT, for local time.
- */
-function parseHttpDate(text: string): number {
-  const fixed = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
-  const rfc850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/
-  const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
-  if (fixed.test(text) || rfc850.test(text)) return Date.parse(text)
-  return asctime.test(text) ? Date.parse(`${text} GMT`) : Number.NaN
-}
-
-type Answered = Extract<Exchange, { kind: 'answered' }>
-
-function matches({ status, body }: AnswerPattern, answer: Answered): boolean {
-  return fits(status, answer) && (body === undefined || memberOf(answer, body.pointer) === body.equals)
-}
-
-function fits(status: AnswerPattern['status'], answer: Answered): boolean {
-  return typeof status === 'number' ? status === answer.status : status[0] === String(answer.status)[0]
-}
-
-/** The contract reads the body of this status, and this body cannot be read: its status alone proves nothing. */
-function dependsOnBody({ status, body }: AnswerPattern, answer: Answered): boolean {
-  return body !== undefined && fits(status, answer) && !isJson(answer)
-}
-
-function isJson(answer: Answered): boolean {
-  try {
-    JSON.parse(new TextDecoder().decode(answer.body))
-    return true
-  } catch {
-    return false
-  }
+  return { kind: 'default' as const, status, about: { why: `${what} was answered ${status}`, ...about } }
 }
 
 function correlationOf(contract: Contract, answer: Answered): string | undefined {
-  const where = contract.correlation
-  if (where === undefined) return undefined
-  const found =
-    'header' in where ? answer.headers[where.header.toLowerCase()] : memberOf(answer, where.pointer)
+  const found = contract.correlation === undefined ? undefined : readMember(answer, contract.correlation)
   return typeof found === 'string' || typeof found === 'number' ? String(found).slice(0, 200) : undefined
-}
-
-function memberOf(answer: Answered, pointer: string): unknown {
-  try {
-    return readPointer(JSON.parse(new TextDecoder().decode(answer.body)), pointer)
-  } catch {
-    return undefined
-  }
 }
 
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {

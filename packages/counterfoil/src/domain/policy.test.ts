@@ -33,7 +33,15 @@ const both: Contract = { ...idempotent, lookup: queryable.lookup! }
 const neither: Contract = {}
 
 function unknownAttempt(number: number, begunAt: number, endedAt: number): PastAttempt {
-  return { number, begunAt, endedAt, outcome: 'unknown', open: true, retryAfterMs: null }
+  return {
+    number,
+    begunAt,
+    endedAt,
+    outcome: 'unknown',
+    open: true,
+    retryAfterMs: null,
+    correlation: null,
+  }
 }
 
 function unknown(
@@ -41,7 +49,7 @@ function unknown(
   lookups: number[] = [],
   attempts = [unknownAttempt(1, 0, 1_000)],
 ): Situation {
-  return { contract, state: 'unknown', plannedAt: 0, attempts, lookups }
+  return { contract, state: 'unknown', plannedAt: 0, attempts, lookups, tombstones: [], accepted: false }
 }
 
 describe('after an unknown outcome', () => {
@@ -117,6 +125,7 @@ describe('an answer that its attempt did not act', () => {
     outcome: null,
     open: true,
     retryAfterMs: null,
+    correlation: null,
   }
 
   test('says nothing of an earlier attempt that is still open', () => {
@@ -170,7 +179,7 @@ describe('for every contract and situation', () => {
     fc.assert(
       fc.property(situation, ({ contract, times, lookups, state, now }) => {
         const attempts = times.map((at, index) => unknownAttempt(index + 1, at, at + 1_000))
-        const step = nextStep({ contract, state, plannedAt: 0, attempts, lookups }, now)
+        const step = nextStep({ ...unknown(contract, lookups, attempts), state }, now)
         if (step.kind !== 'repeat') return
         const until = repeatUntil({ contract, attempts })
         assert.ok(state === 'unknown' && until !== null)
@@ -184,7 +193,7 @@ describe('for every contract and situation', () => {
     fc.assert(
       fc.property(situation, ({ contract, times, lookups, state, now }) => {
         const attempts = times.map((at, index) => unknownAttempt(index + 1, at, at + 1_000))
-        const step = nextStep({ contract, state, plannedAt: 0, attempts, lookups }, now)
+        const step = nextStep({ ...unknown(contract, lookups, attempts), state }, now)
         if (step.kind === 'lookup') assert.ok(contract.lookup)
         if (step.kind === 'attempt') assert.equal(state, 'planned')
         assert.match(step.why, /\.$/)

@@ -1,8 +1,9 @@
 import type { Contract } from './contract.ts'
-import { inWords, milliseconds } from './duration.ts'
+import { milliseconds } from './duration.ts'
 import type { Instant } from './ids.ts'
 import { type EffectState, type Fact, isFinalState } from './lifecycle.ts'
 import type { Outcome } from './outcome.ts'
+import { because } from './policy-words.ts'
 
 /** What the policy reads of an attempt. */
 export interface PastAttempt {
@@ -13,6 +14,8 @@ export interface PastAttempt {
   /** Something may still come of it: it is in flight, or unknown and not yet closed by evidence. */
   readonly open: boolean
   readonly retryAfterMs: number | null
+  /** The recipient's own id of the operation, where an answer carried it. */
+  readonly correlation: string | null
 }
 
 export interface Situation {
@@ -22,11 +25,19 @@ export interface Situation {
   readonly attempts: readonly PastAttempt[]
   /** When lookups that proved nothing were made, oldest first. */
   readonly lookups: readonly Instant[]
+  /** When tombstones were sent that proved nothing, oldest first. */
+  readonly tombstones: readonly Instant[]
+  /** The recipient has said that it took on the last attempt and will act later. */
+  readonly accepted: boolean
 }
 
 /** What may happen next to an effect, when, and the sentence that explains it. */
 export type Step =
-  | { readonly kind: 'attempt' | 'lookup' | 'repeat'; readonly at: Instant; readonly why: string }
+  | {
+      readonly kind: 'attempt' | 'lookup' | 'repeat' | 'tombstone'
+      readonly at: Instant
+      readonly why: string
+    }
   /** An attempt is in flight; its answer or the end of its lease comes next. */
   | { readonly kind: 'wait'; readonly why: string }
   /** The contract allows the engine nothing more: a person decides, with evidence. */
@@ -37,86 +48,90 @@ export type Step =
 export const backOff = { firstMs: 1_000, lastMs: 300_000 } as const
 /** After this long without evidence an unknown effect is given to its owner. */
 export const escalateAfterMs = 86_400_000
+/** After this long of tries that provably did not act, the owner is told, while the tries go on. */
+export const alertUnsentAfterMs = 900_000
 /** Share of a recipient's key retention that is never used for repeats: clocks differ and requests stall. */
 export const retentionMargin = 0.1
 
 /** Contract → policy (design.md section 3, Contracts). Pure: the same situation always gives the same step. */
 export function nextStep(situation: Situation, now: Instant): Step {
-  const { state, attempts } = situation
-  if (isFinalState(state)) return { kind: 'done', why: doneBecause[state] }
-  if (state === 'attempting') {
-    return {
-      kind: 'wait',
-      why: 'An attempt is in flight. Its answer decides; if its lease ends first, the effect becomes unknown.',
-    }
-  }
-  if (state === 'planned') return attemptStep(situation)
-  const last = attempts.at(-1)
-  const ended = last?.endedAt ?? last?.begunAt ?? situation.plannedAt
-  return unknownStep(situation, ended, now)
+  const { state } = situation
+  if (isFinalState(state)) return { kind: 'done', why: because.done[state] }
+  if (state === 'attempting') return { kind: 'wait', why: because.inFlight }
+  return state === 'planned' ? attemptStep(situation) : unknownStep(situation, now)
 }
 
 function attemptStep({ plannedAt, attempts }: Situation): Step {
   const last = attempts.at(-1)
-  if (last === undefined) return { kind: 'attempt', at: plannedAt, why: 'Planned and not yet attempted.' }
+  if (last === undefined) return { kind: 'attempt', at: plannedAt, why: because.planned }
   const delay = Math.max(backOffMs(attempts.length - 1), last.retryAfterMs ?? 0)
-  return {
-    kind: 'attempt',
-    at: (last.endedAt ?? last.begunAt) + delay,
-    why: `It is proved that attempt ${last.number} did not act, so the same request goes out again under the same key.`,
-  }
+  return { kind: 'attempt', at: (last.endedAt ?? last.begunAt) + delay, why: because.unsent(last.number) }
 }
 
-function unknownStep(situation: Situation, ended: Instant, now: Instant): Step {
-  const { contract, attempts, lookups } = situation
+/** In this order: ask, repeat where the key or a condition makes it safe, ask on, close the key, give it to a person. */
+function unknownStep(situation: Situation, now: Instant): Step {
+  const { contract, attempts, lookups, accepted } = situation
+  const last = attempts.at(-1)
+  const ended = last?.endedAt ?? last?.begunAt ?? situation.plannedAt
+  const first = attempts.find((attempt) => attempt.open) ?? attempts[0]
+  const escalateAt = (first?.begunAt ?? ended) + escalateAfterMs
   const { lookup } = contract
+  const asks = lookup !== undefined && (lookup.by !== 'correlation' || correlationOf(attempts) !== null)
   const sinceLast = lookups.filter((at) => at >= ended)
-  if (lookup !== undefined && sinceLast.length === 0) {
+  if (asks && sinceLast.length === 0) {
     return {
       kind: 'lookup',
       at: ended + milliseconds(lookup.after ?? '1s'),
-      why: 'The recipient may have acted. Its contract offers a lookup by key, so it is asked.',
+      why: because.ask(lookup, accepted),
     }
   }
-  const until = repeatUntil(situation)
   const asked = sinceLast.at(-1) ?? ended
-  if (until !== null) {
-    const delay = Math.max(backOffMs(attempts.length - 1), attempts.at(-1)?.retryAfterMs ?? 0)
-    const at = asked + delay
-    if (Math.max(at, now) < until) {
-      return {
-        kind: 'repeat',
-        at,
-        why: `The recipient remembers keys for ${inWords(milliseconds(contract.idempotency!.remembersFor))}, so repeating the same request under the same key acts at most once.`,
-      }
-    }
+  const until = repeatUntil(situation)
+  // What was accepted is in work: to repeat it would learn nothing.
+  if (until !== null && !accepted) {
+    const at = asked + Math.max(backOffMs(attempts.length - 1), last?.retryAfterMs ?? 0)
+    if (Math.max(at, now) < until) return { kind: 'repeat', at, why: because.repeat(contract) }
   }
-  const first = attempts.find((attempt) => attempt.open) ?? attempts[0]
-  if (lookup !== undefined && now < (first?.begunAt ?? ended) + escalateAfterMs) {
+  if (asks && now < escalateAt) {
     const finalAt = lookup.absence.final ? ended + milliseconds(lookup.absence.after ?? 0) : 0
     const nextAsk = asked + backOffMs(sinceLast.length - 1)
     // Asking just after absence becomes final saves a whole back-off step.
     const at = asked < finalAt ? Math.max(Math.min(nextAsk, finalAt), asked) : nextAsk
-    return {
-      kind: 'lookup',
-      at,
-      why: lookup.absence.final
-        ? `The last lookup proved nothing. It is asked again; "not there" is final ${inWords(milliseconds(lookup.absence.after ?? 0))} after the last attempt ended.`
-        : 'The last lookup proved nothing, and absence is only a hint at this recipient. It is asked again.',
+    return { kind: 'lookup', at, why: because.askAgain(lookup, accepted) }
+  }
+  if (contract.ordering?.tombstone !== undefined) {
+    const placed = situation.tombstones.filter((at) => at >= ended)
+    const firstPlaced = placed[0] ?? now
+    if (now < firstPlaced + escalateAfterMs) {
+      const since = placed.at(-1)
+      const at = since === undefined ? asked : since + backOffMs(placed.length - 1)
+      return { kind: 'tombstone', at, why: because.tombstone }
     }
   }
-  return { kind: 'operator', why: operatorBecause(contract, until !== null) }
+  return {
+    kind: 'operator',
+    why: because.operator(contract, { couldRepeat: until !== null, asks, accepted }),
+  }
 }
 
-/** The last moment at which a repeat is duplicate-safe; null when the contract makes no repeat safe. I16. */
+/**
+ * The last moment at which a repeat is duplicate-safe; null when the contract makes no repeat safe (I16), and
+ * infinite where no time makes it unsafe.
+ */
 export function repeatUntil({
   contract,
   attempts,
 }: Pick<Situation, 'contract' | 'attempts'>): Instant | null {
+  const { idempotency, ordering } = contract
   const first = attempts[0]
-  if (contract.idempotency === undefined || contract.idempotency.replays === 'nothing' || first === undefined)
-    return null
-  return first.begunAt + milliseconds(contract.idempotency.remembersFor) * (1 - retentionMargin)
+  if (first === undefined) return null
+  // A condition that was found broken stays broken: perhaps by an earlier attempt, and another try cannot tell.
+  const broken = attempts.some(({ outcome }) => outcome === 'fenced')
+  if (ordering?.conditional !== undefined && !broken) return Number.POSITIVE_INFINITY
+  if (idempotency === undefined || idempotency.replays === 'nothing') return null
+  if (idempotency.remembersFor === 'unstated') return null
+  if (idempotency.remembersFor === 'forever') return Number.POSITIVE_INFINITY
+  return first.begunAt + milliseconds(idempotency.remembersFor) * (1 - retentionMargin)
 }
 
 /** True when "not there", answered now, proves that nothing acted or ever will (design.md: absence can be overtaken). */
@@ -138,34 +153,37 @@ export function absenceIsFinal(
 export function factOfAnswer(
   situation: Pick<Situation, 'contract' | 'state' | 'attempts'>,
   answered: number,
-  outcome: Pick<Outcome, 'kind'>,
+  outcome: Pick<Outcome, 'kind' | 'accepted'>,
 ): Fact {
   if (outcome.kind === 'confirmed') return 'confirmed'
-  if (outcome.kind === 'unknown') return 'unclear'
   const { attempts, state, contract } = situation
   if (state === 'attempting' && answered !== attempts.at(-1)?.number) return 'overtaken'
+  if (outcome.kind === 'unknown') return outcome.accepted === true ? 'accepted' : 'unclear'
   const othersOpen = attempts.some((attempt) => attempt.number !== answered && attempt.open)
   const speaksForAll = outcome.kind === 'refused' && contract.idempotency?.replays === 'first-answer'
   return othersOpen && !speaksForAll ? 'earlierOpen' : outcome.kind
 }
 
-function backOffMs(tries: number): number {
-  return Math.min(backOff.firstMs * 2 ** Math.max(0, Math.min(tries, 30)), backOff.lastMs)
+/** What the owner of an effect is told of while the engine goes on with it by itself; null when nothing. */
+export function overdue(
+  { state, attempts }: Pick<Situation, 'state' | 'attempts'>,
+  now: Instant,
+): { readonly reason: 'cannot-be-sent' | 'still-unknown'; readonly why: string } | null {
+  const first = attempts[0]
+  if (first === undefined || isFinalState(state)) return null
+  const last = attempts.at(-1)
+  if (state === 'planned' && now >= first.begunAt + alertUnsentAfterMs)
+    return { reason: 'cannot-be-sent', why: because.stillUnsent(attempts.length, last?.number ?? 1) }
+  if (state === 'unknown' && now >= first.begunAt + escalateAfterMs)
+    return { reason: 'still-unknown', why: because.stillUnknown(attempts.length) }
+  return null
 }
 
-const doneBecause = {
-  confirmed: 'Final: there is evidence that the recipient acted.',
-  refused: 'Final: the recipient refused it for good and did not act.',
-  fenced: 'Final: the recipient rejected it because a newer version is already there.',
-  withdrawn: 'Final: it was withdrawn and can never act.',
-} as const
+/** The recipient's own id of the operation, as its latest answer gave it. */
+export function correlationOf(attempts: readonly Pick<PastAttempt, 'correlation'>[]): string | null {
+  return attempts.findLast(({ correlation }) => correlation !== null)?.correlation ?? null
+}
 
-function operatorBecause(contract: Contract, couldRepeat: boolean): string {
-  if (couldRepeat) {
-    return 'The recipient may have acted, and it no longer remembers the key for certain: a repeat could act twice. A person decides, with evidence.'
-  }
-  if (contract.lookup !== undefined) {
-    return 'The recipient may have acted, and its lookup has proved nothing for a day. A person decides, with evidence.'
-  }
-  return 'The recipient may have acted. It recognises no repeat and offers no lookup, so the engine does nothing more: a person decides, with evidence.'
+function backOffMs(tries: number): number {
+  return Math.min(backOff.firstMs * 2 ** Math.max(0, Math.min(tries, 30)), backOff.lastMs)
 }

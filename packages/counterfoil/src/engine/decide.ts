@@ -9,16 +9,21 @@ import {
   type LookupFinding,
   nextStep,
   type Outcome,
+  overdue,
+  type Situation,
   type Step,
+  type TombstoneFinding,
   transition,
 } from '../domain/index.ts'
-import type { AttemptRecord, EffectView, EvidenceRecord, Settlement } from '../store/index.ts'
+import type { AttemptRecord, EffectView, Settlement } from '../store/index.ts'
+import { situationOf } from './situation.ts'
 
 /** What I/O gathered about one effect. */
 export type Learned =
   | { readonly kind: 'answer'; readonly attempt: number; readonly outcome: Outcome }
   | { readonly kind: 'leaseEnded' }
   | { readonly kind: 'lookup'; readonly finding: LookupFinding; readonly askedAt: Instant }
+  | { readonly kind: 'tombstone'; readonly finding: TombstoneFinding; readonly askedAt: Instant }
   /** The contract allows nothing more: the owner is told, once. */
   | { readonly kind: 'escalate'; readonly why: string }
 
@@ -49,14 +54,19 @@ export function decide(
   if (step.kind === 'illegal') return null
   const state = step.kind === 'moves' ? step.to : effect.state
   const closes = isFinalState(state) || (step.kind === 'moves' && state === 'planned')
-  const attempts = effect.attempts.map((attempt) => afterwards(attempt, learned, now, closes))
-  const lookups = lookupsOf(effect, learned)
-  const next = nextStep({ contract, state, plannedAt: effect.plannedAt, attempts, lookups }, now)
+  const situation = afterwards(situationOf(contract, effect), state, learned, fact, now, closes)
+  const next = nextStep(situation, now)
   const disputes = step.kind === 'disputes' || (step.kind === 'moves' && step.disputed)
   const escalates = next.kind === 'operator' && !effect.escalated
-  const evidence = evidenceOf(effect, learned, fact)
+  const notice = noticeOf(effect, situation, learned, next, now)
+  const evidence = evidenceOf(effect, learned, fact) ?? noticeEvidence(effect, fact, notice)
   const answered = answeredAttempt(effect, learned)
-  const alert = alertOf(effect, owner, disputes && !effect.disputed, escalates)
+  const reason = alertReason({
+    disputes: disputes && !effect.disputed,
+    escalates: escalates && effect.state !== 'planned',
+    withdraws: fact === 'tombstoned' && step.kind === 'moves',
+    notice,
+  })
   return {
     fact,
     state,
@@ -72,7 +82,7 @@ export function decide(
       closeAttempts: closes,
       ...(answered === undefined ? {} : { attempt: answered }),
       ...(evidence === undefined ? {} : { evidence }),
-      ...(alert === undefined ? {} : { alert }),
+      ...(reason === undefined ? {} : { alert: { reason, owner } }),
     },
   }
 }
@@ -89,27 +99,58 @@ function factOf(effect: EffectView, contract: Contract, learned: Learned): Fact 
       return 'leaseEnded'
     case 'escalate':
       return 'nothingProven'
-    case 'lookup':
-      if (learned.finding.kind === 'acted') return 'foundActed'
-      if (learned.finding.kind === 'refused') return 'foundRefused'
-      return learned.finding.kind === 'absent' &&
-        absenceIsFinal({ contract, attempts: effect.attempts }, learned.askedAt)
-        ? 'absenceFinal'
-        : 'nothingProven'
+    case 'tombstone':
+      return ({ closed: 'tombstoned', acted: 'foundActed', nothing: 'nothingProven' } as const)[
+        learned.finding.kind
+      ]
+    case 'lookup': {
+      const { attempts } = effect
+      if (learned.finding.kind === 'absent')
+        return absenceIsFinal({ contract, attempts }, learned.askedAt) ? 'absenceFinal' : 'nothingProven'
+      const told = {
+        acted: 'foundActed',
+        refused: 'foundRefused',
+        pending: 'accepted',
+        nothing: 'nothingProven',
+      } as const
+      return told[learned.finding.kind]
+    }
+  }
+}
+
+/** The situation as it stands once this is written. */
+function afterwards(
+  before: Situation,
+  state: EffectState,
+  learned: Learned,
+  fact: Fact,
+  now: Instant,
+  closes: boolean,
+): Situation {
+  return {
+    ...before,
+    state,
+    attempts: (before.attempts as readonly AttemptRecord[]).map((attempt) =>
+      endOf(attempt, learned, now, closes),
+    ),
+    lookups: learned.kind === 'lookup' ? [...before.lookups, learned.askedAt] : before.lookups,
+    tombstones: learned.kind === 'tombstone' ? [...before.tombstones, learned.askedAt] : before.tombstones,
+    accepted: before.accepted || fact === 'accepted',
   }
 }
 
 /** The attempt as it stands once this is written. */
-function afterwards(attempt: AttemptRecord, learned: Learned, now: Instant, closes: boolean): AttemptRecord {
+function endOf(attempt: AttemptRecord, learned: Learned, now: Instant, closes: boolean): AttemptRecord {
   const inFlight = attempt.outcome === null
   if (learned.kind === 'answer' && learned.attempt === attempt.number) {
-    const { kind, retryAfterMs } = learned.outcome
+    const { kind, retryAfterMs, correlation } = learned.outcome
     return {
       ...attempt,
       outcome: kind,
       endedAt: attempt.endedAt ?? now,
       open: !closes && kind === 'unknown',
       retryAfterMs: retryAfterMs ?? null,
+      correlation: correlation ?? attempt.correlation,
     }
   }
   if (learned.kind === 'leaseEnded' && inFlight)
@@ -127,7 +168,7 @@ function answeredAttempt(effect: EffectView, learned: Learned): Settlement['atte
       outcome: outcome.kind,
       why: outcome.why,
       status: outcome.status ?? null,
-      correlation: outcome.correlation ?? null,
+      correlation: outcome.correlation ?? known?.correlation ?? null,
       retryAfterMs: outcome.retryAfterMs ?? null,
     }
   }
@@ -152,48 +193,72 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
     case 'answer': {
       const { outcome } = learned
       const known = effect.attempts.find((attempt) => attempt.number === learned.attempt)
-      if (known?.outcome === null) return undefined
-      const { why, status, correlation } = outcome
-      return {
-        ...about,
-        kind: 'late-answer',
-        attempt: learned.attempt,
-        why,
-        status: status ?? null,
-        correlation: correlation ?? null,
-      }
+      const late = known?.outcome !== null
+      if (!late && outcome.accepted !== true) return undefined
+      const kind = late ? 'late-answer' : 'acceptance'
+      return { ...about, kind, attempt: learned.attempt, ...saidBy(outcome) }
     }
     case 'leaseEnded':
       return { ...about, kind: 'lease', attempt: effect.attempts.at(-1)?.number ?? null, why: leaseWhy }
     case 'escalate':
       return { ...about, kind: 'escalation', why: learned.why }
+    case 'tombstone':
+      return { ...about, kind: 'tombstone', ...saidBy(learned.finding) }
     case 'lookup': {
-      const { why, status, correlation } = learned.finding
-      const hint =
-        learned.finding.kind === 'absent' && fact === 'nothingProven' ? `${why}, which is not final yet` : why
-      return { ...about, kind: 'lookup', why: hint, status: status ?? null, correlation: correlation ?? null }
+      const said = saidBy(learned.finding)
+      const hints = learned.finding.kind === 'absent' && fact === 'nothingProven'
+      return {
+        ...about,
+        kind: 'lookup',
+        ...said,
+        why: hints ? `${said.why}, which is not final yet` : said.why,
+      }
     }
   }
 }
 
-function lookupsOf(effect: EffectView, learned: Learned): Instant[] {
-  const made = lookupTimes(effect.evidence)
-  return learned.kind === 'lookup' ? [...made, learned.askedAt] : made
+function saidBy({ why, status, correlation }: Pick<Outcome, 'why' | 'status' | 'correlation'>) {
+  return { why, status: status ?? null, correlation: correlation ?? null }
 }
 
-/** When lookups were made, oldest first. */
-export function lookupTimes(evidence: readonly EvidenceRecord[]): Instant[] {
-  return evidence.filter((entry) => entry.kind === 'lookup').map((entry) => entry.at)
+/** One settlement raises one alert: the gravest. */
+function alertReason(about: {
+  readonly disputes: boolean
+  readonly escalates: boolean
+  readonly withdraws: boolean
+  readonly notice: Notice | undefined
+}): string | undefined {
+  if (about.disputes) return 'disputed'
+  if (about.escalates) return 'unknown-needs-a-decision'
+  return about.withdraws ? 'withdrawn-by-tombstone' : about.notice?.reason
 }
 
-function alertOf(
+interface Notice {
+  readonly reason: string
+  readonly why: string
+}
+
+/** What the owner is told, once, while the engine goes on by itself. */
+function noticeOf(
   effect: EffectView,
-  owner: string,
-  disputed: boolean,
-  escalates: boolean,
-): Settlement['alert'] {
-  if (disputed) return { reason: 'disputed', owner }
-  return escalates && effect.state !== 'planned' ? { reason: 'unknown-needs-a-decision', owner } : undefined
+  situation: Situation,
+  learned: Learned,
+  next: Step,
+  now: Instant,
+): Notice | undefined {
+  if (learned.kind !== 'answer' || next.kind === 'operator') return undefined
+  const { alert: reason, why } = learned.outcome
+  const notice = reason === undefined ? overdue(situation, now) : { reason, why }
+  const told = effect.evidence.some(
+    (entry) => entry.kind === 'escalation' && entry.why.startsWith(`${notice?.reason}:`),
+  )
+  return notice === null || told ? undefined : notice
+}
+
+function noticeEvidence(effect: EffectView, fact: Fact, notice: Notice | undefined): Settlement['evidence'] {
+  if (notice === undefined) return undefined
+  const about = { fact, from: effect.state, by: 'engine', attempt: null, status: null, correlation: null }
+  return { ...about, kind: 'escalation', why: `${notice.reason}: ${notice.why}` }
 }
 
 function dueAt(next: Step, now: Instant, spread: number): Settlement['dueAt'] {

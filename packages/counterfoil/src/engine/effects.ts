@@ -1,20 +1,20 @@
 import {
   type Clock,
   CounterfoilError,
-  classify,
-  classifyLookup,
   codeOf,
-  type Exchange,
+  correlationOf,
   type Log,
   nextStep,
+  type Outcome,
   type Random,
   type WorkerId,
 } from '../domain/index.ts'
-import type { Network, Recipient } from '../recipients/index.ts'
-import { decodeRequest, attempt as sendAttempt, lookup as sendLookup } from '../recipients/index.ts'
+import { ask, close, type EffectAddress, type Network, prepare, type Recipient } from '../recipients/index.ts'
 import type { EffectView, EffectWork, Store, Vault } from '../store/index.ts'
-import { decide, type Learned, lookupTimes } from './decide.ts'
+import { decide, type Learned } from './decide.ts'
+import { describe } from './failure-text.ts'
 import { patiently } from './patience.ts'
+import { situationOf } from './situation.ts'
 
 export interface EffectPorts {
   readonly store: Store
@@ -45,29 +45,40 @@ export async function runAttempt(
   work: EffectWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const recipient = recipientOf(settings, work.effect)
-  const exchange = await send(ports, recipient, work, signal)
-  const outcome = classify(recipient.contract, exchange, ports.clock.now())
-  await settle(ports, settings, work.effect, { kind: 'answer', attempt: work.attempt, outcome })
+  const { effect, attempt } = work
+  const { outcome, late } = await send(ports, recipientOf(settings, effect), work, signal)
+  await settle(ports, settings, effect, { kind: 'answer', attempt, outcome })
+  // An answer after the deadline is evidence for the effect, whatever became of it meanwhile.
+  late
+    ?.then((later) => settle(ports, settings, effect, { kind: 'answer', attempt, outcome: later }))
+    .catch((error: unknown) => {
+      ports.log('warn', 'a late answer could not be written', { effect: effect.id, error: describe(error) })
+    })
 }
 
 async function send(
   ports: EffectPorts,
   recipient: Recipient,
-  work: EffectWork,
+  { effect, attempt, request }: EffectWork,
   signal: AbortSignal,
-): Promise<Exchange> {
-  const { id, idempotencyKey, order, dueAt } = work.effect
-  let stored: ReturnType<typeof decodeRequest>
+): Promise<{ readonly outcome: Outcome; readonly late?: Promise<Outcome> }> {
+  const notSent = (why: string) =>
+    ({ outcome: { kind: 'notActed', why: `nothing was sent: ${why}` } }) as const
+  let carryOut: ReturnType<typeof prepare>
   try {
-    stored = decodeRequest(ports.vault.open(work.request, id))
+    carryOut = prepare(ports, recipient, ports.vault.open(request, effect.id))
   } catch (error) {
     // A missing key or a damaged payload is our own fault, and proof that nothing went out.
-    return { kind: 'notSent', why: `the request cannot be read: ${codeOf(error) ?? 'internal'}` }
+    return notSent(`the request cannot be read: ${codeOf(error) ?? 'internal'}`)
   }
   // A process that slept past its lease must not send: another may be asking whether this attempt acted.
-  if (ports.clock.now() >= (dueAt ?? 0)) return { kind: 'notSent', why: 'the lease ended first' }
-  return await sendAttempt(ports.network, recipient, stored, idempotencyKey, order, signal)
+  if (ports.clock.now() >= (effect.dueAt ?? 0)) return notSent('the lease ended first')
+  return await carryOut(addressOf(effect), attempt, signal)
+}
+
+function addressOf({ idempotencyKey, key, order, plannedAt, attempts }: EffectView): EffectAddress {
+  const begunAt = attempts.at(-1)?.begunAt ?? plannedAt
+  return { idempotencyKey, key, order, plannedAt, begunAt, correlation: correlationOf(attempts) }
 }
 
 /**
@@ -85,21 +96,17 @@ export async function attend(
     return
   }
   const recipient = recipientOf(settings, effect)
-  const { contract } = recipient
-  const lookups = lookupTimes(effect.evidence)
-  const step = nextStep(
-    { contract, state: effect.state, plannedAt: effect.plannedAt, attempts: effect.attempts, lookups },
-    ports.clock.now(),
-  )
+  const step = nextStep(situationOf(recipient.contract, effect), ports.clock.now())
+  const askedAt = ports.clock.now()
   switch (step.kind) {
     case 'lookup': {
-      const askedAt = ports.clock.now()
-      const exchange = await sendLookup(ports.network, recipient, effect.idempotencyKey, signal)
-      await settle(ports, settings, effect, {
-        kind: 'lookup',
-        finding: classifyLookup(contract, exchange),
-        askedAt,
-      })
+      const finding = await ask(ports, recipient, addressOf(effect), signal)
+      await settle(ports, settings, effect, { kind: 'lookup', finding, askedAt })
+      return
+    }
+    case 'tombstone': {
+      const finding = await close(ports, recipient, addressOf(effect), signal)
+      await settle(ports, settings, effect, { kind: 'tombstone', finding, askedAt })
       return
     }
     case 'repeat': {

@@ -1,5 +1,5 @@
-export { lookupTimes } from './decide.ts'
 export { createEngine, type Engine, type EnginePorts, type EngineSettings } from './engine.ts'
+export { situationOf } from './situation.ts'
 export {
   type DeclareEffect,
   type EffectPlan,

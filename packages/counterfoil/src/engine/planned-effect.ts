@@ -1,6 +1,7 @@
 import {
   type Clock,
   CounterfoilError,
+  comparesVersions,
   type EffectId,
   effectKey,
   type Fingerprint,
@@ -11,7 +12,7 @@ import {
   type Random,
   timeOrderedId,
 } from '../domain/index.ts'
-import { type EffectDefinition, encodeRequest, type Recipient } from '../recipients/index.ts'
+import { type EffectDefinition, encode, type Recipient } from '../recipients/index.ts'
 import type { NewEffect, Order, Vault } from '../store/index.ts'
 import { describe } from './failure-text.ts'
 import type { OrderedPlan } from './trigger.ts'
@@ -52,7 +53,7 @@ export async function toEffect(
     )
   }
   const order = plan.order ?? null
-  if (order !== null && recipient.contract.ordering === undefined) {
+  if (order !== null && !comparesVersions(recipient.contract)) {
     throw new CounterfoilError(
       'order_without_fence',
       `Effect '${name}' claims order, and recipient '${recipient.name}' compares no versions.`,
@@ -79,6 +80,8 @@ export async function toEffect(
   const payload = fitted.value as JsonValue
   const id = timeOrderedId<EffectId>('eff', at, ports.random.bytes(10))
   const { format } = recipient.contract.idempotency ?? {}
+  const identity = { recipient: recipient.name, key, ...(format === undefined ? {} : { format }) }
+  const keySent = idempotencyKey(identity)
   return {
     id,
     recipient: recipient.name,
@@ -87,14 +90,10 @@ export async function toEffect(
     trigger,
     // Order belongs to the payload: equal version with another payload is a conflict, not a second effect.
     fingerprint: fingerprintOf(name, payload, order),
-    idempotencyKey: idempotencyKey({
-      recipient: recipient.name,
-      key,
-      ...(format === undefined ? {} : { format }),
-    }),
+    idempotencyKey: keySent,
     order,
     plannedAt: at,
-    request: ports.vault.seal(encodeRequest(definition.request(payload), recipient), id),
+    request: ports.vault.seal(encode(recipient, definition.request(payload), keySent), id),
   }
 }
 

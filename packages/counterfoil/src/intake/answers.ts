@@ -1,5 +1,6 @@
-import { type ErrorCode, errorCodes } from '../domain/index.ts'
+import { type ErrorCode, problemDocument } from '../domain/index.ts'
 import type { Accepted } from '../store/index.ts'
+import type { OwnAnswer, OwnAnswers } from './producer-kind.ts'
 
 /** What a sender did wrong, and what he sees (design.md section 5). Never 410: it tells many senders to switch the endpoint off. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
@@ -9,6 +10,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   signature_invalid: 401,
   timestamp_invalid: 401,
   timestamp_stale: 401,
+  key_address_refused: 401,
   body_too_large: 413,
   body_too_slow: 408,
   body_broken: 400,
@@ -22,9 +24,18 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
 /** Seconds after which a sender may try again. */
 const retryAfter = '2'
 
+/** What a refusal depends on beside its code. */
+export interface RefusalRules {
+  /** Methods that the producer uses. */
+  readonly allow?: string
+  readonly own?: OwnAnswers | undefined
+}
+
 /** Nothing was stored, and why. */
-export function refusal(code: ErrorCode, detail: string): Response {
-  return problem(statusOf[code] ?? 503, code, detail)
+export function refusal(code: ErrorCode, detail: string, { allow, own }: RefusalRules = {}): Response {
+  const status = statusOf[code] ?? 503
+  const instead = status === 401 ? own?.unauthenticated?.status : undefined
+  return problem(instead ?? status, code, detail, allow === undefined ? {} : { allow })
 }
 
 /** Our own failure, whatever its code means elsewhere: some producers drop an event for ever on a 4xx. */
@@ -45,19 +56,51 @@ export function problem(
 ): Response {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (status === 503 || status === 429) headers['retry-after'] = retryAfter
-  if (status === 405) headers.allow = 'POST'
   Object.assign(headers, about)
-  const body = { type: 'about:blank', title: errorCodes[code], status, code, detail }
-  return new Response(JSON.stringify(body), { status, headers })
+  return new Response(JSON.stringify(problemDocument(status, code, detail)), { status, headers })
 }
 
 const jsonHeaders = { 'content-type': 'application/json' }
 
 /** Only after the commit. */
-export function acknowledgement(accepted: Accepted): Response {
-  return new Response(JSON.stringify(bodyOf(accepted)), {
-    status: accepted.outcome === 'duplicate' ? 200 : 202,
-    headers: jsonHeaders,
+export function acknowledgement(accepted: Accepted, own: OwnAnswers | undefined): Response {
+  const answer = own?.[accepted.outcome] ?? own?.accepted
+  if (answer?.body !== undefined) return ownAnswer(answer)
+  const status = answer?.status ?? (accepted.outcome === 'duplicate' ? 200 : 202)
+  return json(status, JSON.stringify(bodyOf(accepted)), answer)
+}
+
+/**
+ * One answer for all events that came together, in their order. The commit took all of them; the answer tells
+ * which of them start no work.
+ */
+export function batchAcknowledgement(accepted: readonly Accepted[], own: OwnAnswers | undefined): Response {
+  const answer = own?.accepted
+  if (answer?.body !== undefined) return ownAnswer(answer)
+  const count = (outcome: Accepted['outcome']) => accepted.filter((one) => one.outcome === outcome).length
+  const body = {
+    outcome: 'batch',
+    accepted: count('accepted'),
+    duplicate: count('duplicate'),
+    quarantined: count('quarantined'),
+    conflict: count('conflict'),
+    events: accepted.map(bodyOf),
+  }
+  const status = answer?.status ?? (body.duplicate === accepted.length ? 200 : 202)
+  return json(status, JSON.stringify(body), answer)
+}
+
+/** What the producer asked for, and nothing of ours. */
+export function ownAnswer({ status, headers = {}, body = '' }: OwnAnswer): Response {
+  return new Response(body === '' ? null : body, { status, headers })
+}
+
+function json(status: number, body: string, answer: OwnAnswer | undefined): Response {
+  const bodiless = status === 204 || status === 205 || status === 304
+  if (bodiless) return new Response(null, { status, headers: answer?.headers ?? {} })
+  return new Response(body, {
+    status,
+    headers: answer?.headers === undefined ? jsonHeaders : { ...jsonHeaders, ...answer.headers },
   })
 }
 

@@ -17,8 +17,11 @@ export interface Arrival {
   readonly method: string
   /** A whole URL, or its path. */
   readonly url: string
+  /** Of the connection that it came over: `http` or `https`. */
+  readonly scheme: string
   /** By lower-case name; null when absent. */
   header(name: string): string | null
+  headers(): Iterable<readonly [name: string, value: string]>
   readBody(limits: BodyLimits, clock: Clock): Promise<BodyReading>
 }
 
@@ -28,7 +31,9 @@ export function fromRequest(request: Request): Arrival {
   return {
     method: request.method,
     url: request.url,
+    scheme: request.url.slice(0, request.url.indexOf(':')),
     header: (name) => headers.get(name),
+    headers: () => headers,
     readBody: (limits, clock) => readBody(request, limits, clock),
   }
 }
@@ -45,7 +50,9 @@ export function fromIncoming(incoming: IncomingMessage): Arrival {
   return {
     method: incoming.method ?? '',
     url: incoming.url ?? '',
+    scheme: 'encrypted' in incoming.socket ? 'https' : 'http',
     header,
+    headers: () => Object.keys(incoming.headers).map((name) => [name, header(name)!] as const),
     readBody: (limits, clock) => readIncoming(incoming, header, limits, clock),
   }
 }

@@ -80,7 +80,7 @@ export async function readEvent(
       producer: `${receipt.producer} is not configured`,
     })
   }
-  const reading = readPayload(producer, receipt.contentType, payload)
+  const reading = await readPayload(producer, receipt.contentType, payload)
   if (reading.kind === 'syntax') return unfit('not-representable', { why: reading.message, path: '' })
   if (reading.kind === 'notRepresentable') {
     return unfit('not-representable', { why: reading.why, path: reading.path })
@@ -111,6 +111,6 @@ export function nameable(text: string | null): string | null {
   return text !== null && checkIdentityPart(text) === undefined ? text : null
 }
 
-function unfit(reason: QuarantineReason, detail: Readonly<Record<string, unknown>>): Unfit {
+export function unfit(reason: QuarantineReason, detail: Readonly<Record<string, unknown>>): Unfit {
   return { kind: 'quarantine', reason, detail }
 }

@@ -1,4 +1,5 @@
 export { problem } from './answers.ts'
+export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
 export { type Opened, readEvent } from './event.ts'
 export {
   type InternalEvent,
@@ -8,16 +9,14 @@ export {
   isInternal,
 } from './internal.ts'
 export {
-  type Delivery,
-  type EventFacts,
   type EventType,
   type EventTypes,
   eventTypes,
   type Producer,
-  type ProducerKind,
   type ProducerOptions,
   producer,
-  type Verification,
 } from './producer.ts'
+export type { ProducerKind } from './producer-kind.ts'
 export { type OutgoingEvent, type PublishPorts, publish } from './publish.ts'
-export { createReceive, type HandOff, type Intake, type IntakePorts } from './receive.ts'
+export { createReceive, type Intake, type IntakePorts } from './receive.ts'
+export type { HandOff } from './take.ts'

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { type EventType, type Producer, type ProducerKind, producer } from './producer.ts'
+import { type EventType, type OfflineKind, type Producer, producer } from './producer.ts'
 import { refused } from './signature.ts'
 
 /** The program itself as a producer: its events are published in its own transactions and never come over the wire. */
@@ -28,7 +28,7 @@ export interface InternalOptions {
   readonly maxBytes?: number
 }
 
-const kind: ProducerKind = {
+const kind: OfflineKind = {
   kind: 'internal',
   contentTypes: ['application/json'],
   // The program vouches for id and type as a signature does elsewhere.
@@ -37,6 +37,19 @@ const kind: ProducerKind = {
   // For as long as a program, or the people behind it, may repeat a call whose outcome they do not know.
   retryHorizon: '7d',
   maxBytes: 1_048_576,
+  about: {
+    signed: 'nothing: the event is written by the program, in its own transaction',
+    identity: 'given to `publish`, else made of type, version and data',
+    identitySigned: true,
+    type: 'that of the event',
+    version: 'that of the event',
+    freshness: 'the time of the call',
+    retries: 'the program’s own',
+    ordering: 'none',
+    handshake: null,
+    expects: 'the outcome is returned',
+    sources: [],
+  },
   verify: () => refused('producer_unknown', 'this producer is the program itself'),
   facts: () => ({ id: null, source: '', type: null, version: null, at: null }),
   data: (payload) => payload,

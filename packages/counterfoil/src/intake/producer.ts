@@ -1,57 +1,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import {
-  CounterfoilError,
-  checkIdentityPart,
-  type Duration,
-  type ErrorCode,
-  type Instant,
-  type JsonValue,
-  milliseconds,
-} from '../domain/index.ts'
+import { CounterfoilError, checkIdentityPart, type Duration, milliseconds } from '../domain/index.ts'
+import type { ProducerKind } from './producer-kind.ts'
 
-/** One arrival as it came off the wire: nothing parsed. */
-export interface Delivery {
-  /** By lower-case name; null when absent. Repeated headers are joined with `, ` (RFC 9110 section 5.3). */
-  header(name: string): string | null
-  readonly body: Uint8Array
-}
-
-export type Verification =
-  | { readonly kind: 'verified' }
-  /** Nothing is stored. `why` names no secret and quotes no header value. */
-  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly why: string }
-
-/** What a producer's bytes say of the event they carry. */
-export interface EventFacts {
-  /** Null: none is there; the delivery is refused as `identity_invalid`. */
-  readonly id: string | null
-  readonly source: string
-  /** Null: the payload names none; it is quarantined as an unsupported type. */
-  readonly type: string | null
-  readonly version: string | null
-  readonly at: Instant | null
-}
-
-/** A kind of producer: one declarative file each in `producers/`. */
-export interface ProducerKind {
-  readonly kind: string
-  /** Media types without parameters; the empty text where a delivery may come without one. */
-  readonly contentTypes: readonly string[]
-  /** `unsigned`: id or type come from headers that the signature does not cover (design.md section 3). */
-  readonly provenance: 'signed' | 'unsigned'
-  /** JSON Pointers of members that change between deliveries of one event; they stay out of the fingerprint. */
-  readonly volatile: readonly string[]
-  /** How long the producer may send one event again. */
-  readonly retryHorizon: Duration
-  /** The producer's own largest body, in bytes. */
-  readonly maxBytes: number
-  /** Over the raw bytes, before anything is parsed. Compares in constant time. */
-  verify(delivery: Delivery, now: Instant): Verification
-  /** Only after `verify`. `payload` is undefined when the body cannot be represented: headers may still tell. */
-  facts(payload: JsonValue | undefined, delivery: Delivery): EventFacts
-  /** What the trigger gets as `event.data`, before its schema. */
-  data(payload: JsonValue): JsonValue
-}
+export type { Delivery } from './delivery.ts'
+export type { KeyRequest, KeySource } from './key-source.ts'
+export type {
+  EventFacts,
+  OfflineKind,
+  OwnAnswer,
+  OwnAnswers,
+  ProducerFacts,
+  ProducerKind,
+  Verification,
+} from './producer-kind.ts'
 
 export interface ProducerOptions {
   /** Who looks after this producer's quarantine. Default: the configuration's owner. */
@@ -62,6 +23,11 @@ export interface ProducerOptions {
   readonly maxReadTime?: Duration
   /** `lossless`: whole numbers beyond 2^53 become bigint instead of quarantine. Default `double`. */
   readonly numbers?: 'double' | 'lossless'
+  /**
+   * The address that senders use, where a proxy stands before this process: `https://hooks.example.com/in/square`.
+   * Without a query. Kinds that sign the URL need it: one put together from headers is the sender's choice.
+   */
+  readonly publicUrl?: string
 }
 
 export interface Producer {
@@ -72,6 +38,7 @@ export interface Producer {
   readonly maxBytes: number
   readonly maxReadMs: number
   readonly numbers: 'double' | 'lossless'
+  readonly publicUrl: string | undefined
   /** Names a type of event, so that triggers can subscribe to it. */
   event<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown, any>>(
     type: string,
@@ -109,6 +76,7 @@ export function producer(name: string, kind: ProducerKind, options: ProducerOpti
   if (maxReadMs === 0) {
     throw invalid(`Producer '${name}': maxReadTime is 0.`, "Give a time such as '10s'.")
   }
+  checkPublicUrl(name, kind, options.publicUrl)
   const self: Producer = {
     name,
     kind,
@@ -116,6 +84,7 @@ export function producer(name: string, kind: ProducerKind, options: ProducerOpti
     maxBytes,
     maxReadMs,
     numbers: options.numbers ?? 'double',
+    publicUrl: options.publicUrl,
     event: (type, about = {}) => ({
       producer: self,
       type,
@@ -124,6 +93,23 @@ export function producer(name: string, kind: ProducerKind, options: ProducerOpti
     }),
   }
   return self
+}
+
+function checkPublicUrl(name: string, kind: ProducerKind, publicUrl: string | undefined): void {
+  if (publicUrl === undefined) {
+    if (kind.signsUrl !== true) return
+    throw invalid(
+      `Producer '${name}': ${kind.kind} signs the URL, and publicUrl is not set.`,
+      'Give the address exactly as it is configured at the producer.',
+    )
+  }
+  const url = URL.parse(publicUrl)
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(publicUrl)) {
+    throw invalid(
+      `Producer '${name}': publicUrl is no http or https address, or has a query.`,
+      `Give it as senders use it, such as https://hooks.example.com/in/${name}.`,
+    )
+  }
 }
 
 /** What a URL's path holds unescaped and unchanged: no empty segment, and none of the two that move upwards. */

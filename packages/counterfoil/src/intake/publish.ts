@@ -1,4 +1,11 @@
-import { type Clock, CounterfoilError, fingerprintJson, type JsonValue, readJson } from '../domain/index.ts'
+import {
+  type Clock,
+  CounterfoilError,
+  fingerprintBytes,
+  fingerprintJson,
+  type JsonValue,
+  readJson,
+} from '../domain/index.ts'
 import type { Accepted, SqlExecutor, Store } from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import { fitEvent, type Unfit } from './event.ts'
@@ -63,11 +70,15 @@ export async function publish<Input>(
     at: receivedAt,
   }
   const [mediaType = ''] = producer.kind.contentTypes
-  const receipt = toReceipt({ producer, mediaType, body, reading, facts, receivedAt }, ports.random)
+  const delivered = fingerprintBytes(body)
+  const receipt = toReceipt(
+    { producer, mediaType, body, delivered, reading, facts, receivedAt },
+    ports.random,
+  )
   if (typeof receipt === 'string') {
     throw new CounterfoilError('identity_invalid', `Event '${type}' was not published: ${receipt}.`)
   }
-  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit, null))
+  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit))
 }
 
 function derivedId(type: string, version: string | null, data: JsonValue): string {

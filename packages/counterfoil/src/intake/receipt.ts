@@ -2,7 +2,6 @@ import {
   checkIdentityPart,
   deliveryDigest,
   type Fingerprint,
-  fingerprintBytes,
   fingerprintJson,
   type Instant,
   type JsonReading,
@@ -14,11 +13,15 @@ import type { ReceiptRecord } from '../store/index.ts'
 import { nameable, noType } from './event.ts'
 import type { EventFacts, Producer } from './producer.ts'
 
-/** What was read of a verified delivery. */
-export interface VerifiedDelivery {
+/** One event of a verified delivery. */
+export interface VerifiedEvent {
   readonly producer: Producer
+  /** Of `body`. */
   readonly mediaType: string
+  /** What is kept of the event: the whole body of its delivery, or its own part of a batch. */
   readonly body: Uint8Array
+  /** The body of its delivery as it came: what the signature covers, so also of each element of a batch. */
+  readonly delivered: Fingerprint
   readonly reading: Exclude<JsonReading, { kind: 'syntax' }>
   readonly facts: EventFacts
   readonly receivedAt: Instant
@@ -27,12 +30,10 @@ export interface VerifiedDelivery {
 /** Marks the id of an event whose payload cannot be read and which has no other: its bytes make it the same event. */
 export const contentPrefix = 'content:'
 
-/** @returns the receipt, or why the delivery has no identity */
-export function toReceipt(delivery: VerifiedDelivery, random: Random): ReceiptRecord | string {
-  const { producer, reading, facts, receivedAt } = delivery
-  const rawFingerprint = fingerprintBytes(delivery.body)
-  const id =
-    facts.id ?? (reading.kind === 'notRepresentable' ? `${contentPrefix}${rawFingerprint}` : undefined)
+/** @returns the receipt, or why the event has no identity */
+export function toReceipt(event: VerifiedEvent, random: Random): ReceiptRecord | string {
+  const { producer, reading, facts, receivedAt, delivered } = event
+  const id = facts.id ?? (reading.kind === 'notRepresentable' ? `${contentPrefix}${delivered}` : undefined)
   if (id === undefined) return 'the delivery carries no id'
   const fault = faultOf('id', id) ?? faultOf('source', facts.source)
   if (fault !== undefined) return fault
@@ -46,10 +47,10 @@ export function toReceipt(delivery: VerifiedDelivery, random: Random): ReceiptRe
     // It is authentic whatever it calls itself: what no column can hold is quarantined as unsupported, not refused.
     type: nameable(facts.type) ?? noType,
     schemaVersion: nameable(facts.version),
-    fingerprint: contentFingerprint(producer, reading, rawFingerprint),
-    rawFingerprint,
-    contentType: delivery.mediaType,
-    bytes: delivery.body.byteLength,
+    fingerprint: contentFingerprint(producer, reading, delivered),
+    rawFingerprint: delivered,
+    contentType: event.mediaType,
+    bytes: event.body.byteLength,
     provenance: producer.kind.provenance,
     origin: 'live',
     eventAt: facts.at,
@@ -64,7 +65,7 @@ function faultOf(what: string, part: string): string | undefined {
 
 function contentFingerprint(
   producer: Producer,
-  reading: VerifiedDelivery['reading'],
+  reading: VerifiedEvent['reading'],
   raw: Fingerprint,
 ): Fingerprint {
   return reading.kind === 'read' ? fingerprintJson(reading.value, { volatile: producer.kind.volatile }) : raw

@@ -30,7 +30,7 @@ import {
 } from './fixtures/senders.ts'
 import { producer } from './producer.ts'
 import { standardWebhooks } from './producers/index.ts'
-import type { HandOff } from './receive.ts'
+import type { HandOff } from './take.ts'
 
 const paid = JSON.stringify({ type: 'invoice.paid', timestamp: '2026-01-01T00:00:00Z', data: { id: 'in_1' } })
 

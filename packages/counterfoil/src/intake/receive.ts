@@ -1,47 +1,22 @@
 import type { IncomingMessage } from 'node:http'
-import {
-  type Clock,
-  codeOf,
-  type ErrorCode,
-  type Log,
-  type Random,
-  type ReceivedEvent,
-  type WorkerId,
-} from '../domain/index.ts'
-import type { Accepted, ReceiptRecord, Store, Vault } from '../store/index.ts'
-import { acceptance } from './acceptance.ts'
-import { acknowledgement, refusal, unavailable } from './answers.ts'
+import { codeOf, type Log } from '../domain/index.ts'
+import type { Network } from '../recipients/index.ts'
+import type { Accepted } from '../store/index.ts'
+import { acknowledgement, batchAcknowledgement, ownAnswer, refusal, unavailable } from './answers.ts'
 import { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
 import { boundedLog } from './bounded-log.ts'
-import { type Fit, fitEvent, toEvent } from './event.ts'
-import { acceptedType, readPayload } from './payload.ts'
-import type { Delivery, EventTypes, Producer } from './producer.ts'
-import { toReceipt } from './receipt.ts'
+import { type KeySource, keySource } from './key-source.ts'
+import type { Producer } from './producer.ts'
+import { type Refusal, refuse, type Taken, type TakePorts, take } from './take.ts'
 
-/** How the engine takes over what was just accepted, in memory. An optimisation: the outbox record is durable. */
-export interface HandOff {
-  /** Before the receipt is written: room, and the lease its record gets; null when it should wait in the store. */
-  reserve(): { readonly worker: WorkerId; readonly leaseMs: number } | null
-  deliver(work: { readonly outbox: number; readonly event: ReceivedEvent }): void
-  /** Nothing came of it. */
-  release(): void
-}
-
-export interface IntakePorts {
+export interface IntakePorts extends TakePorts {
   readonly producers: ReadonlyMap<string, Producer>
-  readonly types: EventTypes
-  readonly store: Pick<Store, 'accept'>
-  readonly vault: Pick<Vault, 'seal'>
-  readonly clock: Clock
-  readonly random: Random
+  readonly network: Pick<Network, 'send'>
   readonly log: Log
   /** Counts by `producer outcome` or `producer code`; `-` stands for a producer that is not configured. */
   readonly counters: Map<string, number>
-  readonly handOff: HandOff | null
   /** Deliveries in work at once; more get 429. */
   readonly inFlightLimit: number
-  /** Who looks after a quarantine entry of this producer. */
-  readonly ownerOf: (producer: string) => string
 }
 
 export interface Intake {
@@ -52,21 +27,13 @@ export interface Intake {
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
 }
 
-interface Refusal {
-  readonly kind: 'refused'
-  readonly code: ErrorCode
-  readonly why: string
-}
-
-/**
- * A delivery, from the first byte to the answer: limits, verification of the raw bytes, then parsing, then one
- * transaction, and only then an acknowledgement (design.md section 3, Intake).
- */
+/** Who receives what, and what its sender is told: an acknowledgement only after the commit (design.md section 3, Intake). */
 export function createReceive(ports: IntakePorts): Intake {
   const { counters, clock } = ports
   // Apart, so that a flood of bad deliveries does not hide that the store is down.
   const logRefusal = boundedLog(ports.log, clock)
   const logFailure = boundedLog(ports.log, clock)
+  const gates = new Map([...ports.producers].map(([name, producer]) => [name, gateOf(ports, producer)]))
   let inFlight = 0
 
   function count(producer: string, what: string): void {
@@ -74,19 +41,36 @@ export function createReceive(ports: IntakePorts): Intake {
     counters.set(key, (counters.get(key) ?? 0) + 1)
   }
 
-  function refused(producer: string, { code, why }: Refusal): Response {
-    count(producer, code)
-    logRefusal('warn', 'a delivery was refused; nothing of it was stored', { producer, code, why })
-    return refusal(code, why)
+  function refused(name: string, { code, why }: Refusal, gate?: Gate): Response {
+    count(name, code)
+    logRefusal('warn', 'a delivery was refused; nothing of it was stored', { producer: name, code, why })
+    return code === 'method_not_allowed'
+      ? refusal(code, why, { allow: gate?.allow ?? 'POST' })
+      : refusal(code, why, { own: gate?.producer.kind.answer })
   }
 
-  function acknowledged(producer: string, accepted: Accepted): Response {
-    count(producer, accepted.outcome)
+  function noted(name: string, accepted: Accepted): void {
+    count(name, accepted.outcome)
     if (accepted.outcome === 'accepted' && accepted.sameContentAs !== null) {
       const { receipt, sameContentAs } = accepted
-      logRefusal('warn', 'the same content came under another id', { producer, receipt, sameContentAs })
+      const fields = { producer: name, receipt, sameContentAs }
+      logRefusal('warn', 'the same content came under another id', fields)
     }
-    return acknowledgement(accepted)
+  }
+
+  function answered(gate: Gate, taken: Taken): Response {
+    const { name, kind } = gate.producer
+    if ('outcome' in taken) {
+      noted(name, taken)
+      return acknowledgement(taken, kind.answer)
+    }
+    if (!('kind' in taken)) {
+      for (const one of taken) noted(name, one)
+      return batchAcknowledgement(taken, kind.answer)
+    }
+    if (taken.kind === 'refused') return refused(name, taken, gate)
+    count(name, 'handshake')
+    return ownAnswer(taken.answer)
   }
 
   function failed(producer: string, error: unknown): Response {
@@ -98,24 +82,23 @@ export function createReceive(ports: IntakePorts): Intake {
   }
 
   async function receive(arrival: Arrival): Promise<Response> {
-    const producer = ports.producers.get(producerName(arrival.url))
+    const gate = gates.get(producerName(arrival.url))
     // The name is the sender's choice: it is neither counted nor logged.
-    if (producer === undefined) {
+    if (gate === undefined) {
       return refused('-', refuse('producer_unknown', 'no producer is configured at this path'))
     }
-    const { name } = producer
-    if (arrival.method !== 'POST') {
-      return refused(name, refuse('method_not_allowed', 'deliveries are sent with POST'))
+    const { producer } = gate
+    if (arrival.method !== 'POST' && !gate.methods.includes(arrival.method)) {
+      return refused(producer.name, refuse('method_not_allowed', 'deliveries are sent with POST'), gate)
     }
     if (inFlight >= ports.inFlightLimit) {
-      return refused(name, refuse('overloaded', 'too many deliveries are in work'))
+      return refused(producer.name, refuse('overloaded', 'too many deliveries are in work'), gate)
     }
     inFlight++
     try {
-      const accepted = await take(ports, producer, arrival)
-      return 'kind' in accepted ? refused(name, accepted) : acknowledged(name, accepted)
+      return answered(gate, await take(ports, producer, gate.keys, arrival))
     } catch (error) {
-      return failed(name, error)
+      return failed(producer.name, error)
     } finally {
       inFlight--
     }
@@ -128,58 +111,19 @@ export function createReceive(ports: IntakePorts): Intake {
   }
 }
 
-async function take(ports: IntakePorts, producer: Producer, arrival: Arrival): Promise<Accepted | Refusal> {
-  const { kind } = producer
-  const mediaType = acceptedType(kind.contentTypes, arrival.header('content-type'))
-  if (mediaType === null) {
-    return refuse('content_type_unsupported', `this producer sends ${kind.contentTypes.join(' or ')}`)
-  }
-  const read = await arrival.readBody(producer, ports.clock)
-  if (read.kind === 'refused') return read
-  const { body } = read
-  const delivery: Delivery = { header: arrival.header, body }
-  const receivedAt = ports.clock.now()
-  const verification = kind.verify(delivery, receivedAt)
-  if (verification.kind === 'refused') return verification
-
-  const reading = readPayload(producer, mediaType, body)
-  if (reading.kind === 'syntax') {
-    return refuse('syntax_invalid', `${reading.message}, at character ${reading.offset}`)
-  }
-  const facts = kind.facts(reading.kind === 'read' ? reading.value : undefined, delivery)
-  const receipt = toReceipt({ producer, mediaType, body, reading, facts, receivedAt }, ports.random)
-  if (typeof receipt === 'string') return refuse('identity_invalid', receipt)
-  const asked = { type: receipt.type, version: receipt.schemaVersion }
-  const fit: Fit =
-    reading.kind === 'read'
-      ? await fitEvent(ports.types, producer, asked, reading.value, ports.clock)
-      : { kind: 'quarantine', reason: 'not-representable', detail: { why: reading.why, path: reading.path } }
-  return await accept(ports, receipt, body, fit)
+/** A producer with what only its deliveries share. */
+interface Gate {
+  readonly producer: Producer
+  readonly keys: KeySource
+  /** Beside POST. */
+  readonly methods: readonly string[]
+  readonly allow: string
 }
 
-/** Design decision 1: one transaction. Whoever plans it is told after the commit, and told nothing if there was none. */
-async function accept(
-  ports: IntakePorts,
-  receipt: ReceiptRecord,
-  body: Uint8Array,
-  fit: Fit,
-): Promise<Accepted> {
-  const lease = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
-  let delivered = false
-  try {
-    const accepted = await ports.store.accept(acceptance(ports, receipt, body, fit, lease))
-    if (lease !== null && fit.kind === 'fits' && accepted.outcome === 'accepted') {
-      delivered = true
-      ports.handOff?.deliver({ outbox: accepted.outbox, event: toEvent(receipt, fit.data) })
-    }
-    return accepted
-  } finally {
-    if (lease !== null && !delivered) ports.handOff?.release()
-  }
-}
-
-function refuse(code: ErrorCode, why: string): Refusal {
-  return { kind: 'refused', code, why }
+function gateOf({ network, clock }: IntakePorts, producer: Producer): Gate {
+  const { keyHosts = [], methods = [] } = producer.kind
+  const allow = ['POST', ...methods].join(', ')
+  return { producer, keys: keySource(keyHosts, network, clock), methods, allow }
 }
 
 /** Our own errors say no secret and no payload. Of any other only name and place are told: its text may hold either. */

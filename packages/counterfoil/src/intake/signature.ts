@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { CounterfoilError, type ErrorCode, type Instant } from '../domain/index.ts'
-import type { Verification } from './producer.ts'
+import type { Delivery, Verification } from './producer.ts'
 
 /** Parts that verifiers share. Keys live in closures and key objects: nothing here can be printed by accident. */
 
@@ -44,17 +44,19 @@ export function hmacKey(bytes: Uint8Array | string): KeyObject {
 }
 
 /**
- * HMAC-SHA256 over a prefix and the raw bytes.
+ * HMAC over a prefix and the raw bytes.
  *
  * @param prefix header text: a header holds bytes, one a character, and goes into the digest as it came
+ * @param algorithm `sha1` only where a producer has nothing else; as a MAC it still holds (RFC 6194 section 3.3)
  */
 export function hmacText(
   key: KeyObject,
   prefix: string,
-  body: Uint8Array,
+  body: Uint8Array | string,
   encoding: 'hex' | 'base64',
+  algorithm: 'sha256' | 'sha1' = 'sha256',
 ): string {
-  const hmac = createHmac('sha256', key)
+  const hmac = createHmac(algorithm, key)
   if (prefix !== '') hmac.update(prefix, 'latin1')
   return hmac.update(body).digest(encoding)
 }
@@ -84,6 +86,46 @@ export function anyMatches(
   return found
 }
 
+/** The one signature in this header, under any of the keys. A header that was sent twice holds a comma and matches nothing. */
+export function checkHeader(
+  delivery: Delivery,
+  header: string,
+  keys: readonly KeyObject[],
+  expect: (key: KeyObject) => string,
+): Verification {
+  const given = delivery.header(header.toLowerCase())
+  if (given === null) return refused('signature_missing', `${header} is missing`)
+  return anyMatches([given], keys, expect) ? verified : noMatch
+}
+
+export interface Stamped {
+  /** Names of the headers. */
+  readonly timestamp: string
+  readonly signature: string
+  /** What the timestamp counts. Default `s`. */
+  readonly unit?: 's' | 'ms'
+  readonly keys: readonly KeyObject[]
+  readonly toleranceSeconds: number
+  /** The signature header as it should be, for the timestamp as it came. */
+  readonly expect: (key: KeyObject, timestamp: string) => string
+}
+
+/** A timestamp in one header, and in another a signature that covers it. */
+export function checkStamped(delivery: Delivery, now: Instant, about: Stamped): Verification {
+  const { unit = 's', keys, toleranceSeconds } = about
+  const timestamp = delivery.header(about.timestamp.toLowerCase())
+  const count = unit === 's' ? strictSeconds(timestamp) : strictMilliseconds(timestamp)
+  if (timestamp === null || count === undefined) return noTimestamp
+  const signed = checkHeader(delivery, about.signature, keys, (key) => about.expect(key, timestamp))
+  if (signed.kind === 'refused') return signed
+  return checkFreshness(unit === 's' ? count : Math.floor(count / 1000), now, toleranceSeconds)
+}
+
+export const noMatch: Verification = refused(
+  'signature_invalid',
+  'no signature matches any configured secret',
+)
+
 /** The bytes of padded base64 in its one canonical spelling (RFC 4648 section 4), or undefined. */
 export function strictBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
@@ -91,9 +133,18 @@ export function strictBase64(text: string): Buffer | undefined {
 }
 
 /** A plain whole number of seconds, or undefined: `12abc`, `1.5` and `+1` are none. */
-export function strictSeconds(text: string): number | undefined {
-  return /^\d{1,12}$/.test(text) ? Number(text) : undefined
+export function strictSeconds(text: string | null): number | undefined {
+  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined
 }
+
+function strictMilliseconds(text: string | null): number | undefined {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+export const noTimestamp: Verification = refused(
+  'timestamp_invalid',
+  'the timestamp is missing, or is no plain whole number',
+)
 
 /** Fresh within the tolerance, before and after now. */
 export function checkFreshness(seconds: number, now: Instant, toleranceSeconds: number): Verification {

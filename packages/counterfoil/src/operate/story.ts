@@ -1,6 +1,6 @@
 import type { Counterfoil } from '../counterfoil.ts'
 import { type Instant, nextStep, type Step } from '../domain/index.ts'
-import { lookupTimes } from '../engine/index.ts'
+import { situationOf } from '../engine/index.ts'
 import type { EffectStory } from '../store/index.ts'
 
 /** One line of an effect's story. */
@@ -12,7 +12,9 @@ export interface StoryLine {
     | 'attempt'
     | 'answer'
     | 'lookup'
+    | 'tombstone'
     | 'lease'
+    | 'acceptance'
     | 'late-answer'
     | 'operator'
     | 'escalation'
@@ -78,8 +80,10 @@ const order: readonly StoryLine['kind'][] = [
   'planned',
   'attempt',
   'answer',
+  'acceptance',
   'lease',
   'lookup',
+  'tombstone',
   'late-answer',
   'escalation',
   'operator',
@@ -94,10 +98,6 @@ function whatNext(app: Counterfoil, { effect }: EffectStory, now: Instant): Told
       why: `Recipient '${effect.recipient}' is not in this configuration, so nothing happens.`,
     }
   }
-  const { state, plannedAt, attempts } = effect
-  const step = nextStep(
-    { contract: recipient.contract, state, plannedAt, attempts, lookups: lookupTimes(effect.evidence) },
-    now,
-  )
+  const step = nextStep(situationOf(recipient.contract, effect), now)
   return { kind: step.kind, at: effect.dueAt ?? ('at' in step ? step.at : null), why: step.why }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Contract, Exchange, IdempotencyKey } from '../domain/index.ts'
+import { VirtualClock } from '../testing/virtual-clock.ts'
 import { answer, type RawServer, rawServer } from './fixtures/raw-server.ts'
 import {
   attempt,
@@ -14,6 +15,8 @@ import type { Network, NetworkRequest } from './network.ts'
 import { undiciNetwork } from './undici-network.ts'
 
 const never = new AbortController().signal
+const clock = new VirtualClock()
+const question = (key: string) => ({ key: key as IdempotencyKey, correlation: null })
 const key = 'cf_abc/1' as IdempotencyKey
 const contract: Contract = {
   idempotency: {
@@ -81,7 +84,7 @@ describe('an attempt', () => {
     const { network, server } = await setUp(t)
     const recipient = recipientAt(server.url('/v1'), { headers: () => ({ Authorization: 'Bearer hunter2' }) })
     const exchange = await attempt(
-      network,
+      { network, clock },
       recipient,
       openSeat,
       key,
@@ -106,10 +109,38 @@ describe('an attempt', () => {
     })
   })
 
+  test('tells the domain and the times where the contract names headers for them, and nowhere else', async () => {
+    const { network, asked } = recorder()
+    const wants: Contract = {
+      ...contract,
+      ordering: { fence: { header: 'Fence-Version', domain: 'Fence-Domain', rejectedWith: 412 } },
+      times: { plannedAt: 'Effect-Planned-At', begunAt: 'Attempt-Begun-At' },
+    }
+    const times = { plannedAt: Date.UTC(2026, 0, 1), begunAt: Date.UTC(2026, 0, 1, 0, 0, 1, 5) }
+    for (const [told, domain] of [
+      [wants, 'customer/7'],
+      [wants, 'Kunde 100% \u{1f600}'],
+      [contract, 'customer/7'],
+    ] as const) {
+      const recipient = recipientAt(new URL('https://api.example'), { contract: told })
+      await attempt({ network, clock }, recipient, openSeat, key, { domain, version: 12 }, never, times)
+    }
+    const [plain, encoded, untold] = asked.map(({ headers }) => headers)
+    assert.equal(plain?.['effect-planned-at'], '2026-01-01T00:00:00.000Z')
+    assert.equal(plain?.['attempt-begun-at'], '2026-01-01T00:00:01.005Z')
+    assert.equal(plain?.['fence-domain'], 'customer/7')
+    assert.equal(encoded?.['fence-domain'], 'Kunde%20100%25%20%F0%9F%98%80')
+    const names = Object.keys(untold ?? {})
+    assert.deepEqual(
+      names.filter((name) => /domain|-at$/.test(name)),
+      [],
+    )
+  })
+
   test('is byte for byte the same each time', async (t) => {
     const { network, server } = await setUp(t)
     const recipient = recipientAt(server.url('/v1'))
-    for (let i = 0; i < 3; i++) await attempt(network, recipient, openSeat, key, null, never)
+    for (let i = 0; i < 3; i++) await attempt({ network, clock }, recipient, openSeat, key, null, never)
     assert.deepEqual(server.seen[1], server.seen[0])
     assert.deepEqual(server.seen[2], server.seen[0])
   })
@@ -117,8 +148,8 @@ describe('an attempt', () => {
   test('without order has no version, and without idempotency no key', async () => {
     const { network, asked } = recorder()
     const url = new URL('https://api.example')
-    await attempt(network, recipientAt(url), openSeat, key, null, never)
-    await attempt(network, recipientAt(url, { contract: {} }), openSeat, key, null, never)
+    await attempt({ network, clock }, recipientAt(url), openSeat, key, null, never)
+    await attempt({ network, clock }, recipientAt(url, { contract: {} }), openSeat, key, null, never)
     assert.equal('fence-version' in asked[0]!.headers, false)
     assert.equal(asked[0]!.headers['idempotency-key'], key)
     assert.equal('idempotency-key' in asked[1]!.headers, false)
@@ -128,7 +159,7 @@ describe('an attempt', () => {
     const { network, asked } = recorder()
     for (const version of [12, 2n ** 63n, '2026-01']) {
       await attempt(
-        network,
+        { network, clock },
         recipientAt(new URL('https://api.example')),
         openSeat,
         key,
@@ -145,7 +176,7 @@ describe('an attempt', () => {
   test("hands on the recipient's limits", async () => {
     const { network, asked } = recorder()
     await attempt(
-      network,
+      { network, clock },
       recipientAt(new URL('https://api.example'), { timeoutMs: 5, allowPrivateAddresses: false }),
       openSeat,
       key,
@@ -168,8 +199,8 @@ describe('an attempt', () => {
       'content-type': 'text/plain',
     })
     const recipient = recipientAt(new URL('https://api.example'), { headers })
-    await attempt(network, recipient, openSeat, key, null, never)
-    await attempt(network, recipient, openSeat, key, null, never)
+    await attempt({ network, clock }, recipient, openSeat, key, null, never)
+    await attempt({ network, clock }, recipient, openSeat, key, null, never)
     assert.deepEqual(
       asked.map((request) => request.headers['x-call']),
       ['1', '2'],
@@ -187,10 +218,13 @@ describe('an attempt is not sent, and tells no secret', () => {
       },
       /headers function of recipient 'provisioning' threw TypeError/,
     ],
-    'when it gives a promise': [
-      (async () => ({ authorization: 'hunter2' })) as unknown as () => Record<string, string>,
-      /gave no object of headers/,
+    'when its promise is broken': [
+      async () => {
+        throw new TypeError('hunter2 has expired')
+      },
+      /threw TypeError/,
     ],
+    'when it gives no object': [(() => null) as never, /gave no object of headers/],
     'when a value is not one line': [
       () => ({ authorization: 'hunter2\n' }),
       /gave a header that is not valid: 'authorization'/,
@@ -209,7 +243,7 @@ describe('an attempt is not sent, and tells no secret', () => {
       const { network, asked } = recorder()
       const why = whyOf(
         await attempt(
-          network,
+          { network, clock },
           recipientAt(new URL('https://api.example'), { headers }),
           openSeat,
           key,
@@ -229,7 +263,9 @@ describe('an attempt is not sent, and tells no secret', () => {
     const recipient = recipientAt(new URL('https://api.example'), {
       contract: { idempotency: contract.idempotency! },
     })
-    const why = whyOf(await attempt(network, recipient, openSeat, key, { domain: 'd', version: 1 }, never))
+    const why = whyOf(
+      await attempt({ network, clock }, recipient, openSeat, key, { domain: 'd', version: 1 }, never),
+    )
     assert.match(why, /^order_without_fence: /)
     assert.equal(asked.length, 0)
   })
@@ -239,7 +275,7 @@ describe('an attempt is not sent, and tells no secret', () => {
     t.after(() => network.close())
     const url = new URL('http://127.0.0.1:1/hunter2?key=hunter2')
     const recipient = recipientAt(url, { headers: () => ({ authorization: 'hunter2' }) })
-    const why = whyOf(await attempt(network, recipient, openSeat, key, null, never))
+    const why = whyOf(await attempt({ network, clock }, recipient, openSeat, key, null, never))
     assert.doesNotMatch(why, /hunter2/)
   })
 })
@@ -248,7 +284,7 @@ describe('a lookup', () => {
   test('asks with GET for the encoded key, with credentials and without the key header', async (t) => {
     const { network, server } = await setUp(t)
     const recipient = recipientAt(server.url('/v1'), { headers: () => ({ authorization: 'Bearer hunter2' }) })
-    assert.equal((await lookup(network, recipient, key, never)).kind, 'answered')
+    assert.equal((await lookup({ network, clock }, recipient, question(key), never)).kind, 'answered')
     assert.match(server.seen[0]!.head, /^GET \/v1\/operations\/cf_abc%2F1\?same=cf_abc%2F1 HTTP\/1\.1\r\n/)
     const headers = headersOf(server)
     assert.equal(headers.authorization, 'Bearer hunter2')
@@ -258,15 +294,23 @@ describe('a lookup', () => {
 
   test('of a key with a dollar sign asks for that key', async () => {
     const { network, asked } = recorder()
-    await lookup(network, recipientAt(new URL('https://api.example')), "$&$'" as IdempotencyKey, never)
+    await lookup({ network, clock }, recipientAt(new URL('https://api.example')), question("$&$'"), never)
     assert.match(asked[0]!.url.pathname, /^\/operations\/%24%26%24'$/)
   })
 
   test('that leads elsewhere is not sent', async () => {
     const { network, asked } = recorder()
-    const elsewhere = { ...contract, lookup: { ...contract.lookup!, path: '//evil.example/{key}' } }
+    const elsewhere: Contract = {
+      ...contract,
+      lookup: { by: 'key', path: '//evil.example/{key}', absence: { final: false } },
+    }
     const why = whyOf(
-      await lookup(network, recipientAt(new URL('https://api.example'), { contract: elsewhere }), key, never),
+      await lookup(
+        { network, clock },
+        recipientAt(new URL('https://api.example'), { contract: elsewhere }),
+        question(key),
+        never,
+      ),
     )
     assert.match(why, /^config_invalid: /)
     assert.equal(asked.length, 0)
@@ -275,7 +319,12 @@ describe('a lookup', () => {
   test('of a recipient that offers none is a fault of the caller', async () => {
     const { network } = recorder()
     await assert.rejects(
-      lookup(network, recipientAt(new URL('https://api.example'), { contract: {} }), key, never),
+      lookup(
+        { network, clock },
+        recipientAt(new URL('https://api.example'), { contract: {} }),
+        question(key),
+        never,
+      ),
       { code: 'internal' },
     )
   })

@@ -1,12 +1,15 @@
 import {
   assert,
+  type Clock,
   type Contract,
   CounterfoilError,
   codeOf,
   type Exchange,
   type IdempotencyKey,
+  type Instant,
 } from '../domain/index.ts'
-import type { Network } from './network.ts'
+import { late, within } from './deadline.ts'
+import type { Network, NetworkRequest } from './network.ts'
 import { targetUrl } from './request-path.ts'
 import { isFramingHeader, isHeader, type StoredRequest } from './stored-request.ts'
 
@@ -22,17 +25,33 @@ export interface HttpRecipient {
   readonly contract: Contract
   /** Milliseconds from the start of an attempt to the last byte of its answer. */
   readonly timeoutMs: number
-  /** Credentials, asked for at each call and stored nowhere. */
-  readonly headers?: () => Record<string, string>
+  /** Credentials, asked for at each call and stored nowhere. What waits for them counts against the time-out. */
+  readonly headers?: HeadersFunction
   readonly allowPrivateAddresses: boolean
   /** Attempts in flight at once. */
   readonly concurrency: number
 }
 
-/** A place in an ordering domain; only the version is sent, and the recipient compares it. */
+/** Aborted when the time-out of the call has passed, or when the process stops. */
+export type HeadersFunction = (about: {
+  readonly signal: AbortSignal
+}) => Record<string, string> | Promise<Record<string, string>>
+
+export interface HttpPorts {
+  readonly network: Network
+  readonly clock: Clock
+}
+
+/** A place in an ordering domain; the version is sent, and the domain where the contract names a header for it. */
 export interface Order {
   readonly domain: string
   readonly version: number | bigint | string
+}
+
+/** What a recipient may want to be told of an attempt (`contract.times`). */
+export interface AttemptTimes {
+  readonly plannedAt: Instant
+  readonly begunAt: Instant
 }
 
 /**
@@ -40,87 +59,147 @@ export interface Order {
  * a headers function that throws, is told as `notSent`, and the effect stays planned.
  */
 export async function attempt(
-  network: Network,
+  ports: HttpPorts,
   recipient: HttpRecipient,
   stored: StoredRequest,
   key: IdempotencyKey,
   order: Order | null,
   signal: AbortSignal,
+  about?: AttemptTimes,
 ): Promise<Exchange> {
-  const { idempotency, ordering } = recipient.contract
-  return await unlessUnfit(() => {
-    const own: Record<string, string> = {}
-    if (idempotency !== undefined) own[idempotency.header.toLowerCase()] = key
+  const { idempotency, ordering, times } = recipient.contract
+  const own: Record<string, string> = {}
+  if (idempotency?.header !== undefined) own[idempotency.header.toLowerCase()] = key
+  for (const what of ['plannedAt', 'begunAt'] as const) {
+    const name = times?.[what]?.toLowerCase()
+    if (name !== undefined && about !== undefined) own[name] = new Date(about[what]).toISOString()
+  }
+  return await send(ports, recipient, signal, () => {
     if (order !== null) {
       // Its contract has changed since planning; without the fence the order would silently be lost.
-      if (ordering === undefined)
+      if (ordering?.fence === undefined)
         throw new CounterfoilError(
           'order_without_fence',
           `recipient '${recipient.name}' compares no versions`,
         )
-      own[ordering.fence.header.toLowerCase()] = String(order.version)
+      const { header, domain } = ordering.fence
+      own[header.toLowerCase()] = String(order.version)
+      if (domain !== undefined) own[domain.toLowerCase()] = headerText(order.domain)
     }
-    const shared = common(recipient)
-    const request = {
-      ...shared,
-      url: targetUrl(recipient.url, stored.path),
-      method: stored.method,
-      headers: { ...shared.headers, ...stored.headers, ...own },
-      body: stored.body,
-    }
-    return network.send(request, signal)
+    const { method, path, body } = stored
+    return { method, path, body, headers: { ...stored.headers, ...own } }
   })
 }
 
 /** Asks what became of a key, where the contract offers a lookup. Never rejects, like `attempt`. */
 export async function lookup(
-  network: Network,
+  ports: HttpPorts,
+  recipient: HttpRecipient,
+  about: { readonly key: IdempotencyKey; readonly correlation: string | null },
+  signal: AbortSignal,
+): Promise<Exchange> {
+  const asked = recipient.contract.lookup
+  assert(asked?.path !== undefined, `recipient '${recipient.name}' offers no lookup by path`)
+  const { path } = asked
+  return await send(ports, recipient, signal, () => ({
+    method: 'GET',
+    path: filled(path, about),
+    body: null,
+  }))
+}
+
+/** Asks the recipient to close a key for ever. Never rejects, like `attempt`. */
+export async function tombstone(
+  ports: HttpPorts,
   recipient: HttpRecipient,
   key: IdempotencyKey,
   signal: AbortSignal,
 ): Promise<Exchange> {
-  const asked = recipient.contract.lookup
-  assert(asked !== undefined, `recipient '${recipient.name}' offers no lookup`)
-  return await unlessUnfit(() => {
-    const path = asked.path.replaceAll('{key}', () => encodeURIComponent(key))
-    return network.send(
-      { ...common(recipient), url: targetUrl(recipient.url, path), method: 'GET', body: null },
-      signal,
-    )
-  })
+  const asked = recipient.contract.ordering?.tombstone
+  assert(asked !== undefined, `recipient '${recipient.name}' takes no tombstones`)
+  const { method, path } = asked
+  return await send(ports, recipient, signal, () => ({
+    method,
+    path: filled(path, { key, correlation: null }),
+    body: null,
+  }))
 }
 
-/** What every request to the recipient has. Stored and own headers are laid over these. */
-function common(recipient: HttpRecipient) {
+/** Visible ASCII as it is, anything else percent-encoded: two domains never look the same. */
+function headerText(domain: string): string {
+  return domain.toWellFormed().replaceAll(/[^\x21-\x24\x26-\x7e]/gu, encodeURIComponent)
+}
+
+function filled(path: string, about: { readonly key: string; readonly correlation: string | null }): string {
+  return path
+    .replaceAll('{key}', () => encodeURIComponent(about.key))
+    .replaceAll('{correlation}', () => encodeURIComponent(about.correlation ?? ''))
+}
+
+interface Message {
+  readonly method: string
+  readonly path: string
+  readonly body: Uint8Array | null
+  /** Laid over the credentials and the defaults. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Our own refusals happen before anything is sent; anything else is a fault of this program and thrown. */
+async function send(
+  { network, clock }: HttpPorts,
+  recipient: HttpRecipient,
+  signal: AbortSignal,
+  message: () => Message,
+): Promise<Exchange> {
   const { timeoutMs, allowPrivateAddresses } = recipient
-  return {
-    timeoutMs,
-    maxAnswerBytes,
-    allowPrivateAddresses,
-    headers: { ...defaults, ...credentials(recipient) },
+  const startedAt = clock.now()
+  try {
+    const { method, path, body, headers } = message()
+    const url = targetUrl(recipient.url, path)
+    const credentials = await credentialsOf(recipient, clock, signal)
+    const request: NetworkRequest = {
+      url,
+      method,
+      body,
+      headers: { ...defaults, ...credentials, ...headers },
+      timeoutMs: Math.max(1, timeoutMs - (clock.now() - startedAt)),
+      maxAnswerBytes,
+      allowPrivateAddresses,
+    }
+    return await network.send(request, signal)
+  } catch (error) {
+    const code = codeOf(error)
+    if (!(error instanceof CounterfoilError) || code === 'internal') throw error
+    return { kind: 'notSent', why: `${code}: ${error.message}` }
   }
 }
 
 /** `identity`: contracts read members of answers, and nothing here unpacks them. */
 const defaults = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'counterfoil' }
 
-function credentials(recipient: HttpRecipient): Record<string, string> {
+async function credentialsOf(
+  recipient: HttpRecipient,
+  clock: Clock,
+  stop: AbortSignal,
+): Promise<Record<string, string>> {
   const refuse = (why: string): never => {
     throw new CounterfoilError(
       'config_invalid',
       `the headers function of recipient '${recipient.name}' ${why}`,
     )
   }
+  const asked = recipient.headers
+  if (asked === undefined) return {}
   let given: unknown
   try {
-    given = recipient.headers?.() ?? {}
+    given = await within(clock, recipient.timeoutMs, stop, async (signal) => asked({ signal }))
   } catch (error) {
     // Its message may quote the credential.
-    refuse(`threw ${error instanceof Error ? error.name : 'something'}`)
+    refuse(
+      error === late ? 'gave nothing in time' : `threw ${error instanceof Error ? error.name : 'something'}`,
+    )
   }
-  // A promise has no members: the request would go out without credentials and be refused for good.
-  if (typeof given !== 'object' || given === null || given instanceof Promise)
-    refuse('gave no object of headers')
+  if (typeof given !== 'object' || given === null) refuse('gave no object of headers')
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(given as object)) {
     if (!isHeader(name, value)) refuse(`gave a header that is not valid: '${name.slice(0, 100)}'`)
@@ -128,15 +207,4 @@ function credentials(recipient: HttpRecipient): Record<string, string> {
     headers[name.toLowerCase()] = value as string
   }
   return headers
-}
-
-/** Our own refusals happen before anything is sent; anything else is a fault of this program and thrown. */
-async function unlessUnfit(send: () => Promise<Exchange>): Promise<Exchange> {
-  try {
-    return await send()
-  } catch (error) {
-    const code = codeOf(error)
-    if (!(error instanceof CounterfoilError) || code === 'internal') throw error
-    return { kind: 'notSent', why: `${code}: ${error.message}` }
-  }
 }

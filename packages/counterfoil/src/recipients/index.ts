@@ -1,11 +1,21 @@
 export {
-  attempt,
-  decodeRequest,
-  type EffectRequest,
-  encodeRequest,
-  type HttpRecipient,
-  lookup,
-} from './http-recipient.ts'
+  type AskContext,
+  type CallContext,
+  type CallReading,
+  type CallResult,
+  type LookupReading,
+  NotSent,
+  type TombstoneReading,
+} from './call-recipient.ts'
+export type { EffectRequest, HttpRecipient } from './http-recipient.ts'
 export type { Network, NetworkRequest } from './network.ts'
-export { type EffectDefinition, type Recipient, type RecipientOptions, recipient } from './recipient.ts'
+export { ask, close, type EffectAddress, encode, placeOf, prepare } from './reach.ts'
+export {
+  type CallOptions,
+  type EffectDefinition,
+  type HttpOptions,
+  type Recipient,
+  type RecipientOptions,
+  recipient,
+} from './recipient.ts'
 export { undiciNetwork } from './undici-network.ts'

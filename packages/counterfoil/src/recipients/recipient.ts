@@ -7,47 +7,90 @@ import {
   milliseconds,
   type Ordering,
 } from '../domain/index.ts'
-import type { EffectRequest, HttpRecipient } from './http-recipient.ts'
+import type {
+  AskContext,
+  CallContext,
+  CallReading,
+  CallRecipient,
+  CallResult,
+  LookupReading,
+  TombstoneReading,
+} from './call-recipient.ts'
+import type { EffectRequest, HeadersFunction, HttpRecipient } from './http-recipient.ts'
 import { checkPath } from './request-path.ts'
 
-export interface RecipientOptions<C extends Contract> {
-  readonly url: string
+interface CommonOptions<C extends Contract> {
   readonly contract: C
-  /** From the call to the last byte of the answer, connecting included. Default `30s`. */
+  /** From the call to the end of the answer, connecting and credentials included. Default `30s`. */
   readonly timeout?: Duration
-  /** Credentials and the like: asked for at each call and stored nowhere. */
-  readonly headers?: () => Record<string, string>
-  /** Private and loopback addresses are refused unless this is true. */
-  readonly allowPrivateAddresses?: boolean
   /** Attempts in flight at once from one process. Default 16. */
   readonly concurrency?: number
+  /** Asks what became of an effect; needed where the contract's lookup is by `function`, or without a `url`. */
+  readonly lookup?: (about: AskContext) => Promise<LookupReading>
 }
 
-/** An operation at a recipient. `Ordered` is true only where the contract has ordering control. */
+export interface HttpOptions<C extends Contract> extends CommonOptions<C> {
+  readonly url: string
+  /** Credentials and the like: asked for at each call and stored nowhere. May be async. */
+  readonly headers?: HeadersFunction
+  /** Private and loopback addresses are refused unless this is true. */
+  readonly allowPrivateAddresses?: boolean
+  readonly call?: never
+}
+
+export interface CallOptions<C extends Contract, Request> extends CommonOptions<C> {
+  /**
+   * Carries an effect out, once a call: a vendor's SDK, for example. Switch the SDK's own retries off, or hand it
+   * `context.fetch`.
+   */
+  readonly call: (request: Request, context: CallContext) => Promise<unknown>
+  /** What an answer or an error proves; undefined leaves it to the contract. */
+  readonly classify?: (result: CallResult) => CallReading | undefined
+  /** Closes a key; needed where the contract takes tombstones. */
+  readonly tombstone?: (about: AskContext) => Promise<TombstoneReading>
+  readonly url?: never
+}
+
+export type RecipientOptions<C extends Contract, Request = EffectRequest> =
+  | HttpOptions<C>
+  | CallOptions<C, Request>
+
+/** An operation at a recipient. `Ordered` is true only where the contract compares versions. */
 export interface EffectDefinition<Payload = unknown, Ordered extends boolean = boolean> {
   readonly recipient: Recipient
   /** Such as `seat.open`: shown to people, and part of the fingerprint. */
   readonly name: string
   readonly payload: StandardSchemaV1<unknown, Payload>
-  readonly request: (payload: Payload) => EffectRequest
+  readonly request: (payload: Payload) => unknown
   /** Type-level only: keeps an unordered effect from taking an `order`. */
   readonly ordered: Ordered
 }
 
-export interface Recipient<C extends Contract = Contract> extends HttpRecipient {
+interface Defines<C extends Contract, Request> {
   readonly contract: C
+  readonly lookup?: (about: AskContext) => Promise<LookupReading>
   effect<Schema extends StandardSchemaV1>(
     name: string,
     about: {
       readonly payload: Schema
-      /** Called once, at planning; the bytes it gives are the same for every attempt. */
-      readonly request: (payload: StandardSchemaV1.InferOutput<Schema>) => EffectRequest
+      /** Called once, at planning; what it gives is stored, and the same for every attempt. */
+      readonly request: (payload: StandardSchemaV1.InferOutput<Schema>) => Request
     },
   ): EffectDefinition<
     StandardSchemaV1.InferOutput<Schema>,
-    C extends { readonly ordering: Ordering } ? true : false
+    C extends { readonly ordering: { readonly fence: NonNullable<Ordering['fence']> } } ? true : false
   >
 }
+
+/** How a recipient is reached: over HTTP, or by a function of this program. */
+export type Reach =
+  | ({ readonly kind: 'http' } & HttpRecipient)
+  | ({
+      readonly kind: 'call'
+      readonly tombstone?: (about: AskContext) => Promise<TombstoneReading>
+    } & CallRecipient)
+
+export type Recipient<C extends Contract = Contract, Request = any> = Reach & Defines<C, Request>
 
 /**
  * The far side of an effect, with its contract.
@@ -57,47 +100,87 @@ export interface Recipient<C extends Contract = Contract> extends HttpRecipient 
  */
 export function recipient<const C extends Contract>(
   name: string,
-  options: RecipientOptions<C>,
-): Recipient<C> {
-  checkContract(name, options.contract)
-  if (!URL.canParse(options.url) || !/^https?:$/.test(new URL(options.url).protocol)) {
-    throw new CounterfoilError(
-      'config_invalid',
-      `The url of recipient '${name}' is not an http or https URL.`,
-      {
-        hint: "Write it whole, such as 'https://api.example.com/v1'.",
-      },
-    )
-  }
-  const url = new URL(options.url)
-  if (url.username !== '' || url.password !== '') {
-    throw new CounterfoilError(
-      'config_invalid',
-      `The url of recipient '${name}' holds a user name or password.`,
-      {
-        hint: 'Give an authorization header in its headers function: that is asked at each call and stored nowhere.',
-      },
-    )
-  }
-  const lookupPath = options.contract.lookup?.path
-  if (lookupPath !== undefined) checkPath(lookupPath.replaceAll('{key}', 'key'))
-  const self: Recipient<C> = {
+  options: HttpOptions<C>,
+): Recipient<C, EffectRequest>
+export function recipient<const C extends Contract, Request>(
+  name: string,
+  options: CallOptions<C, Request>,
+): Recipient<C, Request>
+export function recipient(name: string, options: RecipientOptions<Contract, never>): Recipient {
+  const { contract, timeout = '30s', concurrency = 16, lookup } = options
+  checkContract(name, contract)
+  const timeoutMs = milliseconds(timeout)
+  checkTimes(name, contract, timeoutMs)
+  checkFunctions(name, options)
+  const { ordering } = contract
+  const self: Recipient = {
+    ...(options.call === undefined ? reachByHttp(name, options) : reachByCall(options)),
     name,
-    url,
-    contract: options.contract,
-    timeoutMs: milliseconds(options.timeout ?? '30s'),
-    allowPrivateAddresses: options.allowPrivateAddresses ?? false,
-    concurrency: options.concurrency ?? 16,
-    ...(options.headers === undefined ? {} : { headers: options.headers }),
-    effect(effectName, about) {
-      return {
-        recipient: self as unknown as Recipient,
-        name: effectName,
-        payload: about.payload as never,
-        request: about.request as never,
-        ordered: (self.contract.ordering !== undefined) as never,
-      }
-    },
-  }
+    contract,
+    timeoutMs,
+    concurrency,
+    ...(lookup === undefined ? {} : { lookup }),
+    effect: (effectName, about) => ({
+      recipient: self,
+      name: effectName,
+      payload: about.payload as never,
+      request: about.request as never,
+      ordered: (ordering?.fence !== undefined) as never,
+    }),
+  } as Recipient
   return self
+}
+
+function reachByHttp(
+  name: string,
+  { url: text, headers, allowPrivateAddresses = false, contract }: HttpOptions<Contract>,
+) {
+  const refuse = (why: string, hint: string): never => {
+    throw new CounterfoilError('config_invalid', `The url of recipient '${name}' ${why}.`, { hint })
+  }
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    refuse('is not an http or https URL', "Write it whole, such as 'https://api.example.com/v1'.")
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '') {
+    const hint =
+      'Give an authorization header in its headers function: that is asked at each call and stored nowhere.'
+    refuse('holds a user name or password', hint)
+  }
+  for (const path of [contract.lookup?.path, contract.ordering?.tombstone?.path])
+    if (path !== undefined) checkPath(path.replaceAll(/\{(key|correlation)\}/g, 'x'))
+  return { kind: 'http', url, allowPrivateAddresses, ...(headers === undefined ? {} : { headers }) } as const
+}
+
+function reachByCall({ call, classify, tombstone }: CallOptions<Contract, never>) {
+  return {
+    kind: 'call',
+    call,
+    ...(classify === undefined ? {} : { classify }),
+    ...(tombstone === undefined ? {} : { tombstone }),
+  } as const
+}
+
+/** An attempt that may last longer than the recipient remembers its key is safe to repeat at no time. */
+function checkTimes(name: string, { idempotency }: Contract, timeoutMs: number): void {
+  const { remembersFor } = idempotency ?? {}
+  if (remembersFor === undefined || remembersFor === 'forever' || remembersFor === 'unstated') return
+  if (timeoutMs < milliseconds(remembersFor)) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `The time-out of recipient '${name}' is as long as it remembers a key, or longer.`,
+    { hint: 'Give it a shorter timeout.' },
+  )
+}
+
+function checkFunctions(name: string, options: RecipientOptions<Contract, never>): void {
+  const { lookup, ordering } = options.contract
+  const lacks = (what: string): never => {
+    throw new CounterfoilError('config_invalid', `Recipient '${name}' lacks its ${what} function.`, {
+      hint: `Its contract promises a ${what}, and nothing else here can ask for it.`,
+    })
+  }
+  const byFunction = lookup !== undefined && (lookup.by === 'function' || options.call !== undefined)
+  if (byFunction && options.lookup === undefined) lacks('lookup')
+  if (options.call !== undefined && ordering?.tombstone !== undefined && options.tombstone === undefined)
+    lacks('tombstone')
 }

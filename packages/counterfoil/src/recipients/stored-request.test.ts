@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Contract } from '../domain/index.ts'
+import { maxRequestBodyBytes } from './request-body.ts'
 import { targetUrl } from './request-path.ts'
-import { decodeRequest, type EffectRequest, encodeRequest, maxRequestBodyBytes } from './stored-request.ts'
+import { decodeRequest, type EffectRequest, encodeRequest } from './stored-request.ts'
 
 const put: EffectRequest = { method: 'PUT', path: '/seats/42' }
 const contract: Contract = {

@@ -1,8 +1,7 @@
-import { type Contract, CounterfoilError } from '../domain/index.ts'
+import { assert, type Contract, CounterfoilError, type IdempotencyKey } from '../domain/index.ts'
+import { encodeBody, hasMember } from './request-body.ts'
 import { checkPath } from './request-path.ts'
 
-/** Longest body of an effect, in bytes. Larger things are handed over by reference. */
-export const maxRequestBodyBytes = 8 * 1024 * 1024
 /** Most headers of an effect, and the bytes of their names and values together. */
 export const maxRequestHeaders = { count: 64, bytes: 8_192 } as const
 
@@ -38,20 +37,31 @@ const format = 'counterfoil-request/1'
  * length of the body, then the bytes of the body as they are. The same request always gives the same bytes.
  *
  * @param recipient where it goes, so that its key and fence headers are refused here and not at the attempt
+ * @param key needed where the contract puts the key into the body or the query: it is written here, once
  * @throws CounterfoilError `config_invalid` for method, path or headers, `effect_payload_invalid` for the body
  */
 export function encodeRequest(
   request: EffectRequest,
   recipient?: { readonly contract: Contract },
+  key?: IdempotencyKey,
 ): Uint8Array {
   const method = checkMethod(request.method)
-  checkPath(request.path)
+  const { idempotency, ordering } = recipient?.contract ?? {}
+  const path = withQueryKey(request.path, idempotency?.query, key)
+  checkPath(path)
   const headers = checkHeaders(request.headers ?? {}, recipient?.contract)
-  const body = encodeBody(request.body, headers)
+  checkCondition(ordering?.conditional, request, headers)
+  const member = idempotency?.pointer
+  assert(member === undefined || key !== undefined, 'a key that stands in the body is known at planning')
+  const body = encodeBody(
+    request.body,
+    headers,
+    member === undefined ? undefined : { pointer: member, value: key! },
+  )
   const sorted = [...headers].sort(([a], [b]) => (a < b ? -1 : 1))
   const head = {
     method,
-    path: request.path,
+    path,
     headers: Object.fromEntries(sorted),
     body: body?.byteLength ?? null,
   }
@@ -96,6 +106,42 @@ function parseHead(text: string): Omit<StoredRequest, 'body'> & { readonly body:
 
 function corrupt(how: string): CounterfoilError {
   return new CounterfoilError('store_corrupt', `A stored request ${how}.`)
+}
+
+function withQueryKey(path: string, name: string | undefined, key: IdempotencyKey | undefined): string {
+  if (name === undefined) return path
+  assert(key !== undefined, 'a key that stands in the query is known at planning')
+  const [location = '', query = ''] = path.split('?', 2)
+  const parameters = query.split('&').filter((parameter) => parameter !== '')
+  if (parameters.some((parameter) => parameter.split('=')[0] === name)) {
+    throw new CounterfoilError(
+      'config_invalid',
+      `The query of an effect request holds '${name}', which Counterfoil writes.`,
+      {
+        hint: 'Leave it out; the contract says that the key goes there.',
+      },
+    )
+  }
+  return `${location}?${[...parameters, `${name}=${encodeURIComponent(key)}`].join('&')}`
+}
+
+/** Without its precondition a request would be repeated as if it had one. */
+function checkCondition(
+  conditional: NonNullable<Contract['ordering']>['conditional'],
+  { body }: EffectRequest,
+  headers: ReadonlyMap<string, string>,
+): void {
+  if (conditional === undefined) return
+  const { header, pointer } = conditional
+  const present = header === undefined ? hasMember(body, pointer) : headers.has(header.toLowerCase())
+  if (present) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `An effect request lacks its precondition in '${header ?? pointer}'.`,
+    {
+      hint: "The contract calls repeats safe because of it: put it into the effect's request function.",
+    },
+  )
 }
 
 function checkMethod(method: string): string {
@@ -146,9 +192,14 @@ function checkHeaders(
       { hint },
     )
   }
-  const owned = [contract?.idempotency?.header, contract?.ordering?.fence.header].map((header) =>
-    header?.toLowerCase(),
-  )
+  const { idempotency, ordering, times } = contract ?? {}
+  const owned = [
+    idempotency?.header,
+    ordering?.fence?.header,
+    ordering?.fence?.domain,
+    times?.plannedAt,
+    times?.begunAt,
+  ].map((header) => header?.toLowerCase())
   let bytes = 0
   for (const [original, value] of Object.entries(given)) {
     const name = original.toLowerCase()
@@ -182,57 +233,4 @@ function checkHeaders(
     )
   }
   return headers
-}
-
-/** Adds the content type where none is given. */
-function encodeBody(body: unknown, headers: Map<string, string>): Uint8Array | null {
-  if (body === undefined) return null
-  const declared = headers.get('content-type')
-  const describe = (type: string) => {
-    if (declared === undefined) headers.set('content-type', type)
-  }
-  const bytes = ((): Uint8Array => {
-    if (body instanceof Uint8Array) {
-      describe('application/octet-stream')
-      return body
-    }
-    if (body instanceof URLSearchParams) {
-      describe('application/x-www-form-urlencoded')
-      return Buffer.from(body.toString())
-    }
-    if (typeof body === 'string' && declared !== undefined && !/^[^;]*[/+]json\s*(;|$)/i.test(declared))
-      return Buffer.from(body)
-    describe('application/json')
-    return Buffer.from(toJson(body))
-  })()
-  if (bytes.byteLength > maxRequestBodyBytes) {
-    throw new CounterfoilError(
-      'effect_payload_invalid',
-      `The body of an effect is larger than ${maxRequestBodyBytes} bytes.`,
-      {
-        hint: 'Store it elsewhere and send a reference.',
-      },
-    )
-  }
-  return bytes
-}
-
-function toJson(value: unknown): string {
-  const refuse = (what: string, cause?: unknown): never => {
-    throw new CounterfoilError('effect_payload_invalid', `The body of an effect holds ${what}.`, {
-      hint: 'Give plain JSON values; write large or exact numbers as text.',
-      cause,
-    })
-  }
-  let text: string | undefined
-  try {
-    // JSON.stringify would quietly write null for a number that is none.
-    text = JSON.stringify(value, (_, member) =>
-      typeof member === 'number' && !Number.isFinite(member) ? refuse(`the number ${member}`) : member,
-    )
-  } catch (error) {
-    if (error instanceof CounterfoilError) throw error
-    refuse('a value that JSON cannot carry', error)
-  }
-  return text ?? refuse('a value that JSON cannot carry')
 }

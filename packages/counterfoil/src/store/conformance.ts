@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
 import { accepting } from './conformance/accepting.ts'
+import { acceptingTogether } from './conformance/accepting-together.ts'
 import { attempts } from './conformance/attempts.ts'
 import type { MakeStore } from './conformance/given.ts'
 import { lifetime } from './conformance/lifetime.ts'
@@ -21,6 +22,7 @@ export type { MakeStore, StoreUnderTest } from './conformance/given.ts'
 export function conformance(name: string, makeStore: MakeStore): void {
   describe(name, () => {
     describe('accept', () => accepting(makeStore))
+    describe('acceptAll', () => acceptingTogether(makeStore))
     describe('outbox', () => outbox(makeStore))
     describe('plan', () => planning(makeStore))
     describe('plan session', () => sessions(makeStore))

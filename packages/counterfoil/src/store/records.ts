@@ -108,7 +108,7 @@ export interface AttemptRecord {
 /** What was learned of an effect apart from the first answer of its attempts: lookups, leases, late answers, operators. */
 export interface EvidenceRecord {
   readonly at: Instant
-  readonly kind: 'lookup' | 'lease' | 'late-answer' | 'operator' | 'escalation'
+  readonly kind: 'lookup' | 'tombstone' | 'lease' | 'acceptance' | 'late-answer' | 'operator' | 'escalation'
   readonly fact: Fact
   readonly attempt: number | null
   readonly from: EffectState

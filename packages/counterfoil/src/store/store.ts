@@ -45,8 +45,14 @@ export interface Store {
   /** Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. */
   accept(entry: Acceptance): Promise<Accepted>
   /**
-   * The same in a transaction of the program's own, which commits or rolls back all of it. When it rejects, the
-   * transaction holds nothing of it. @throws `transaction_missing`, `transaction_foreign`
+   * The same for events that came together, all in one transaction: all of them committed, or none did. Answers
+   * in the order of the entries, each as if they had come one after the other.
+   */
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
+  /**
+   * `accept` in a transaction of the program's own, which commits or rolls back all of it. When it rejects, the
+   * transaction holds nothing of it. @throws `transaction_missing`, `transaction_foreign`, and what the
+   * program's client throws
    */
   acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted>
 
@@ -55,9 +61,9 @@ export interface Store {
   /** Design decision 2: consume the record and create or find the effects. I3, I4, I6, I17. */
   plan(plan: Plan): Promise<Planned>
   /**
-   * The same in a transaction of the program's own. Unless `planned`, it writes nothing: the caller rolls back
+   * `plan` in a transaction of the program's own. Unless `planned`, it writes nothing: the caller rolls back
    * what the trigger wrote, and gives a conflict up by `quarantinePlan`.
-   * @throws `transaction_missing`, `transaction_foreign`
+   * @throws as `acceptIn`
    */
   planIn(executor: SqlExecutor, plan: Plan): Promise<Planned>
   /** The same, with the trigger's own statements in the same transaction. */

@@ -1,4 +1,4 @@
-import type { Delivery, ProducerKind } from '../producer.ts'
+import type { Delivery, OfflineKind } from '../producer.ts'
 import { anyMatches, hmacKey, hmacText, refused, secretsOf, verified } from '../signature.ts'
 
 export interface GitHubOptions {
@@ -13,7 +13,7 @@ export interface GitHubOptions {
  *
  * @throws CounterfoilError `config_invalid` without a secret
  */
-export function github(options: GitHubOptions): ProducerKind {
+export function github(options: GitHubOptions): OfflineKind {
   const keys = secretsOf('GitHub', options.secrets).map(hmacKey)
   return {
     kind: 'github',
@@ -24,6 +24,19 @@ export function github(options: GitHubOptions): ProducerKind {
     retryHorizon: '7d',
     // Larger events are not sent.
     maxBytes: 25 * 1_048_576,
+    about: {
+      signed: 'HMAC-SHA256 of the raw body, in hexadecimal; no header',
+      identity: 'header `X-GitHub-Delivery`, the same when it is delivered again',
+      identitySigned: false,
+      type: 'header `X-GitHub-Event`, not signed',
+      version: null,
+      freshness: 'none: no time is signed',
+      retries: 'none by itself; people or programs can ask for one',
+      ordering: 'none',
+      handshake: null,
+      expects: 'a 2xx within 10 s; events over 25 MB are not sent',
+      sources: ['docs.github.com, validating webhook deliveries', '@octokit/webhooks-methods 6.0.0'],
+    },
     verify(delivery) {
       const signature = delivery.header('x-hub-signature-256')
       if (signature === null) return refused('signature_missing', 'X-Hub-Signature-256 is missing')

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { CounterfoilError } from '../../domain/index.ts'
-import { instantOf, memberOf, textOf } from '../members.ts'
-import type { Delivery, ProducerKind } from '../producer.ts'
+import { instantOf, memberOf, partOf, textOf } from '../members.ts'
+import type { Delivery, OfflineKind } from '../producer.ts'
 import {
   anyMatches,
   checkFreshness,
@@ -28,7 +28,7 @@ export interface StandardWebhooksOptions {
  *
  * @throws CounterfoilError `config_invalid` without a secret, or with one that is none
  */
-export function standardWebhooks(options: StandardWebhooksOptions): ProducerKind {
+export function standardWebhooks(options: StandardWebhooksOptions): OfflineKind {
   const secrets = secretsOf('Standard Webhooks', options.secrets)
   const tolerance = toleranceOf('Standard Webhooks', options.toleranceSeconds)
   // A public key is never tried as an HMAC secret: everybody knows it.
@@ -43,6 +43,19 @@ export function standardWebhooks(options: StandardWebhooksOptions): ProducerKind
     // The recommended schedule ends after 75 h 35 min.
     retryHorizon: '76h',
     maxBytes: 1_048_576,
+    about: {
+      signed: 'HMAC-SHA256 or ed25519 of `id.timestamp.body`, in base64',
+      identity: 'header `webhook-id` or `svix-id`',
+      identitySigned: true,
+      type: '`type`',
+      version: null,
+      freshness: 'the timestamp header, 300 s before and after',
+      retries: 'recommended: ten tries in 75 h 35 min; Svix: eight in 27 h 35 min',
+      ordering: 'none',
+      handshake: null,
+      expects: 'a 2xx within 15 to 30 s; 410 switches the endpoint off',
+      sources: ['Standard Webhooks 1.0.0', 'standardwebhooks 1.1.1', 'svix 1.99.1'],
+    },
     verify(delivery, now) {
       const family = familyOf(delivery)
       const id = delivery.header(family.id)
@@ -73,10 +86,7 @@ export function standardWebhooks(options: StandardWebhooksOptions): ProducerKind
       version: null,
       at: instantOf(memberOf(payload, 'timestamp')),
     }),
-    data(payload) {
-      const data = memberOf(payload, 'data')
-      return data === undefined ? payload : data
-    },
+    data: (payload) => partOf(payload, 'data'),
   }
 }
 

@@ -1,5 +1,5 @@
-import { instantOf, memberOf, textOf } from '../members.ts'
-import type { ProducerKind } from '../producer.ts'
+import { instantOf, memberOf, partOf, textOf } from '../members.ts'
+import type { OfflineKind } from '../producer.ts'
 import {
   anyMatches,
   checkFreshness,
@@ -25,7 +25,7 @@ export interface StripeOptions {
  *
  * @throws CounterfoilError `config_invalid` without a secret
  */
-export function stripe(options: StripeOptions): ProducerKind {
+export function stripe(options: StripeOptions): OfflineKind {
   const keys = secretsOf('Stripe', options.secrets).map(hmacKey)
   const tolerance = toleranceOf('Stripe', options.toleranceSeconds)
   return {
@@ -36,6 +36,19 @@ export function stripe(options: StripeOptions): ProducerKind {
     // Three days by itself; by hand for thirty.
     retryHorizon: '30d',
     maxBytes: 1_048_576,
+    about: {
+      signed: 'HMAC-SHA256 of `t.body`, in hexadecimal, under the whole `whsec_…` text',
+      identity: '`id`; two events of one change have two',
+      identitySigned: true,
+      type: '`type`',
+      version: '`api_version`; thin events have none',
+      freshness: '`t`, 300 s before and after',
+      retries: '3 days, each try signed anew; by hand for 30 days',
+      ordering: 'none; `created` has whole seconds',
+      handshake: null,
+      expects: 'a 2xx quickly; redirects count as failures',
+      sources: ['docs.stripe.com/webhooks', 'stripe 23.1.0'],
+    },
     verify(delivery, now) {
       const header = delivery.header('stripe-signature')
       if (header === null) return refused('signature_missing', 'Stripe-Signature is missing')
@@ -60,10 +73,7 @@ export function stripe(options: StripeOptions): ProducerKind {
       at: instantOf(memberOf(payload, 'created')),
     }),
     // A thin event has no data: the whole of it is what there is.
-    data(payload) {
-      const object = memberOf(memberOf(payload, 'data'), 'object')
-      return object === undefined ? payload : object
-    },
+    data: (payload) => partOf(payload, 'data', 'object'),
   }
 }
 

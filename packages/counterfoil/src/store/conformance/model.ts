@@ -17,6 +17,9 @@ type Command = (model: ModelledStore) => Promise<void>
 /** What may happen to a store, on few names so that everything meets everything. */
 const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ event, body, unfit: fc.boolean() }).map((c) => named(c, (model) => model.accept(c))),
+  fc
+    .record({ deliveries: fc.array(fc.record({ event, body, unfit: fc.boolean() }), { maxLength: 4 }) })
+    .map((c) => named(c, (model) => model.acceptAll(c))),
   fc.record({ worker }).map((c) => named(c, (model) => model.claim(c))),
   fc
     .record({ which, effects: fc.array(fc.record({ key, payload: body }), { maxLength: 2 }) })

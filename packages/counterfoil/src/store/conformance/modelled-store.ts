@@ -6,7 +6,7 @@ import {
   type ReceiptId,
   type WorkerId,
 } from '../../domain/index.ts'
-import type { Store } from '../store.ts'
+import type { Acceptance, Accepted, Store } from '../store.ts'
 import {
   delivery,
   effectOf,
@@ -19,6 +19,12 @@ import {
   start,
   unfit,
 } from './given.ts'
+
+interface Arrived {
+  readonly event: number
+  readonly body: number
+  readonly unfit: boolean
+}
 
 interface Receipt {
   readonly id: ReceiptId
@@ -57,18 +63,23 @@ export class ModelledStore {
     this.#now += ms
   }
 
-  async accept({
-    event,
-    body,
-    unfit: isUnfit,
-  }: {
-    event: number
-    body: number
-    unfit: boolean
-  }): Promise<void> {
+  async accept(arrived: Arrived): Promise<void> {
+    const entry = this.#entryOf(arrived)
+    this.#accepted(arrived, entry, await this.#store.accept(entry))
+  }
+
+  async acceptAll({ deliveries }: { deliveries: readonly Arrived[] }): Promise<void> {
+    const entries = deliveries.map((arrived) => this.#entryOf(arrived))
+    const answers = await this.#store.acceptAll(entries)
+    for (const [at, arrived] of deliveries.entries()) this.#accepted(arrived, entries[at]!, answers[at]!)
+  }
+
+  #entryOf({ event, body, unfit: isUnfit }: Arrived): Acceptance {
     const options = { event: `evt_${event}`, body: `body ${body}`, at: this.#now }
-    const entry = isUnfit ? unfit('unsupported-type', options) : delivery(options)
-    const answer = await this.#store.accept(entry)
+    return isUnfit ? unfit('unsupported-type', options) : delivery(options)
+  }
+
+  #accepted({ event, body, unfit: isUnfit }: Arrived, entry: Acceptance, answer: Accepted): void {
     const known = this.#receipts.get(event)
     const same = known?.get(body)
     const [first] = known?.values() ?? []

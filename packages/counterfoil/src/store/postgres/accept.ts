@@ -236,8 +236,21 @@ export function toAccepted(
   }
 }
 
-/** What the copies of an arrival are told. */
-export function toRepeated(accepted: Accepted): Accepted {
+/** The answers of arrivals as those of their entries: the first of each is told its own, its copies that they repeat it. */
+export function spread<Answer extends Accepted | Error>(
+  answers: readonly Answer[],
+  of: readonly number[],
+): (Answer | Accepted)[] {
+  const told = new Set<number>()
+  return of.map((place) => {
+    const answer = answers[place]!
+    const first = !told.has(place)
+    told.add(place)
+    return first || answer instanceof Error ? answer : repeated(answer)
+  })
+}
+
+function repeated(accepted: Accepted): Accepted {
   switch (accepted.outcome) {
     case 'accepted':
       return { outcome: 'duplicate', receipt: accepted.receipt }

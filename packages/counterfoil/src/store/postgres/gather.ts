@@ -109,17 +109,18 @@ export class Gatherer<Call, Answer> {
 /** Statements in which a call may stay undecided because others changed the same rows. */
 const maxStatements = 1_000
 
+type Run<Call, Answer> = (calls: readonly Call[]) => Promise<readonly (Answer | undefined)[]>
+
 /**
  * Answers calls in as few statements as they allow: two that name the same thing do not meet in one, and what a
- * statement left undecided (`undefined`), because others changed the same rows meanwhile, goes into the next. A
- * statement that fails is run again call by call, so that only the culprit fails.
+ * statement left undecided (`undefined`), because others changed the same rows meanwhile, goes into the next.
  */
-export async function answerAll<Call, Answer>(
+export async function answerTogether<Call, Answer>(
   calls: readonly Call[],
   namesOf: (call: Call) => readonly string[],
-  run: (calls: readonly Call[]) => Promise<readonly (Answer | Error | undefined)[]>,
-): Promise<(Answer | Error)[]> {
-  const answers: (Answer | Error)[] = []
+  run: Run<Call, Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = []
   let open = calls.map((call, index) => ({ call, index, names: namesOf(call) }))
   for (let statements = 0; open.length > 0; statements++) {
     assert(statements < maxStatements, 'every call is decided in the end')
@@ -129,10 +130,7 @@ export async function answerAll<Call, Answer>(
       for (const name of names) named.add(name)
       return !meets
     })
-    const found = await culpritAlone(
-      now.map(({ call }) => call),
-      run,
-    )
+    const found = await run(now.map(({ call }) => call))
     const decided = new Set<number>()
     for (const [position, { index }] of now.entries()) {
       const answer = found[position]
@@ -145,9 +143,18 @@ export async function answerAll<Call, Answer>(
   return answers
 }
 
+/** The same where each statement commits: one that fails is run again call by call, so that only the culprit fails. */
+export async function answerEach<Call, Answer>(
+  calls: readonly Call[],
+  namesOf: (call: Call) => readonly string[],
+  run: Run<Call, Answer | Error>,
+): Promise<(Answer | Error)[]> {
+  return await answerTogether<Call, Answer | Error>(calls, namesOf, (some) => culpritAlone(some, run))
+}
+
 async function culpritAlone<Call, Answer>(
   calls: readonly Call[],
-  run: (calls: readonly Call[]) => Promise<readonly (Answer | Error | undefined)[]>,
+  run: Run<Call, Answer | Error>,
 ): Promise<readonly (Answer | Error | undefined)[]> {
   try {
     return await run(calls)

@@ -31,8 +31,8 @@ import {
   acceptStatement,
   namesOf as arrivalNames,
   arrivals,
+  spread,
   toAccepted,
-  toRepeated,
 } from './accept.ts'
 import { texts } from './columns.ts'
 import type { ConnectionSettings, Row } from './connection.ts'
@@ -46,7 +46,8 @@ import {
   toEffectWork,
   toWork,
 } from './due.ts'
-import { answerAll, Gatherer } from './gather.ts'
+import { isOvertaken, toError } from './failure.ts'
+import { answerEach, answerTogether, Gatherer } from './gather.ts'
 import { Hints } from './hints.ts'
 import type { Hosts } from './hosts.ts'
 import { migrate } from './migrate.ts'
@@ -147,7 +148,7 @@ export class PostgresStore implements Store {
     this.#accepts = new Gatherer(
       this.location,
       { ...limits, maxBytes: maxBatchBytes, bytesOf: ({ payload }) => payload.ciphertext.length },
-      (entries) => this.#acceptAll(entries),
+      (entries) => this.#acceptEach(entries),
     )
     this.#plans = new Gatherer(
       this.location,
@@ -156,10 +157,10 @@ export class PostgresStore implements Store {
         maxBytes: maxBatchBytes,
         bytesOf: ({ effects }) => effects.reduce((sum, { request }) => sum + request.ciphertext.length, 0),
       },
-      (plans) => answerAll(plans, planNames, (some) => this.#planAll(some)),
+      (plans) => answerEach(plans, planNames, (some) => this.#planAll(some)),
     )
     this.#settlements = new Gatherer(this.location, limits, (all) =>
-      answerAll(
+      answerEach(
         all,
         ({ effect }) => [effect],
         (some) => this.#settleAll(some),
@@ -218,13 +219,12 @@ export class PostgresStore implements Store {
     return this.#taken(() => this.#settlements.push(settlement))
   }
 
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
+    return this.#taken(() => this.#acceptTogether(entries))
+  }
+
   async acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted> {
-    const [answer] = await answerAll<Arrivals, Accepted>(
-      [{ first: entry, copies: [] }],
-      arrivalNames,
-      (some) => this.#acceptSome(some, this.#through(executor)),
-    )
-    if (answer instanceof Error) throw answer
+    const [answer] = await this.#acceptWith([entry], this.#through(executor))
     return answer!
   }
 
@@ -320,20 +320,42 @@ export class PostgresStore implements Store {
     this.#taken(() => this.#reading.showQuarantine(id))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
 
-  async #acceptAll(entries: readonly Acceptance[]): Promise<(Accepted | Error)[]> {
+  /** Each in a commit that it may share with others. */
+  async #acceptEach(entries: readonly Acceptance[]): Promise<(Accepted | Error)[]> {
     const { arrivals: all, of } = arrivals(entries)
-    const answers = await answerAll(all, arrivalNames, (some) =>
-      this.#acceptSome(some, (statement, parameters) => this.#run(statement, parameters)),
-    )
-    if (entries.some(({ next }) => next.kind === 'quarantine' || next.handOff === null)) this.#hint()
-    this.#tally.written()
-    const told = new Set<number>()
-    return of.map((place) => {
-      const answer = answers[place]!
-      const first = !told.has(place)
-      told.add(place)
-      return first || answer instanceof Error ? answer : toRepeated(answer)
+    const answers = await answerEach(all, arrivalNames, (some) => this.#acceptSome(some, this.#run))
+    this.#accepted(entries)
+    return spread(answers, of)
+  }
+
+  /** All in one commit: later statements of it see what the earlier ones wrote. */
+  async #acceptTogether(entries: readonly Acceptance[]): Promise<Accepted[]> {
+    if (entries.length === 0) return []
+    const answers = await this.#connections.transact('write', async (connection) => {
+      await connection.script('begin')
+      try {
+        const accepted = await this.#acceptWith(entries, (statement, parameters) =>
+          connection.run(statement, parameters),
+        )
+        await connection.script('commit')
+        return accepted
+      } catch (error) {
+        if (!connection.isLost) await connection.script('rollback')
+        throw error
+      }
     })
+    this.#accepted(entries)
+    return answers
+  }
+
+  async #acceptWith(entries: readonly Acceptance[], run: Run): Promise<Accepted[]> {
+    const { arrivals: all, of } = arrivals(entries)
+    return spread(await answerTogether(all, arrivalNames, (some) => this.#acceptSome(some, run)), of)
+  }
+
+  #accepted(entries: readonly Acceptance[]): void {
+    this.#tally.written()
+    if (entries.some(({ next }) => next.kind === 'quarantine' || next.handOff === null)) this.#hint()
   }
 
   async #acceptSome(some: readonly Arrivals[], run: Run): Promise<(Accepted | undefined)[]> {
@@ -376,7 +398,14 @@ export class PostgresStore implements Store {
         `A transaction of ${executor.dialect} cannot hold rows of the PostgreSQL store ${this.location}.`,
       )
     }
-    return async ({ text }, parameters) => (await executor.query(text, parameters)) as Row[]
+    return async ({ text }, parameters) => {
+      try {
+        return (await executor.query(text, parameters)) as Row[]
+      } catch (error) {
+        // The server ended the caller's transaction; everything else is told in the words of the caller's driver.
+        throw isOvertaken(error) ? toError(error, this.location, 'write') : error
+      }
+    }
   }
 
   /** A call of its own: refused when closed, waited for when closing. */

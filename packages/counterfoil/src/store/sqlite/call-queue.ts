@@ -2,7 +2,7 @@ import { CounterfoilError } from '../../domain/index.ts'
 import type { Acceptance, Accepted } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
-import { pack, packedBytes } from './packing.ts'
+import { pack, packAll, packedBytes, packedBytesOfAll } from './packing.ts'
 import type { Batch, Call } from './protocol.ts'
 import type { Thread } from './thread.ts'
 
@@ -48,6 +48,10 @@ export class CallQueue {
 
   accept(entry: Acceptance): Promise<Accepted> {
     return this.#push('accept', entry, packedBytes(entry))
+  }
+
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
+    return this.#push('acceptAll', entries, packedBytesOfAll(entries))
   }
 
   call<Value>(method: string, argument: unknown): Promise<Value> {
@@ -141,8 +145,11 @@ function toBatch(queued: readonly Queued[], blocks: Blocks): Batch {
   const block = blocks.take(queued.reduce((sum, { bytes }) => sum + bytes, 0))
   let at = 0
   const calls = queued.map(({ method, argument, bytes }): Call => {
-    if (method !== 'accept') return [method, argument]
-    const packed = pack(argument as Acceptance, block, at)
+    if (bytes === 0) return [method, argument]
+    const packed =
+      method === 'accept'
+        ? pack(argument as Acceptance, block, at)
+        : packAll(argument as readonly Acceptance[], block, at)
     at += bytes
     return [method, packed]
   })

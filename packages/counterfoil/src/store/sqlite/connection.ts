@@ -53,6 +53,8 @@ export function prepare(db: DatabaseSync): Connection {
     triggerStatements,
     calls: {
       accept: (packed: PackedAcceptance, block) => accept.accept(packed, block),
+      acceptAll: (packed: readonly PackedAcceptance[], block) =>
+        packed.map((one) => accept.accept(one, block)),
       claimOutbox: (claim) => outbox.claim(claim),
       plan: (plan): Planned => planning.plan(plan, () => {}),
       postponePlan: (record) => outbox.postpone(record),

@@ -78,6 +78,20 @@ export function pack(
   ]
 }
 
+export function packedBytesOfAll(entries: readonly Acceptance[]): number {
+  return entries.reduce((sum, entry) => sum + packedBytes(entry), 0)
+}
+
+/** One behind the other. @throws as `pack` */
+export function packAll(entries: readonly Acceptance[], block: Buffer, at: number): PackedAcceptance[] {
+  let next = at
+  return entries.map((entry) => {
+    const packed = pack(entry, block, next)
+    next += packedBytes(entry)
+    return packed
+  })
+}
+
 /** The bytes of one acceptance, as views of the block. */
 export function bytesOf(packed: PackedAcceptance, block: Uint8Array) {
   const at = packed[19]

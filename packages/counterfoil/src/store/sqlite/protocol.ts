@@ -10,7 +10,7 @@ export interface WorkerOptions {
   readonly synchronous: 'full' | 'normal' | 'off'
 }
 
-/** A method of the port with its argument; that of `accept` is a `PackedAcceptance`. */
+/** A method of the port with its argument; that of `accept` is a `PackedAcceptance`, that of `acceptAll` several. */
 export type Call = readonly [method: string, argument: unknown]
 
 export interface Batch {

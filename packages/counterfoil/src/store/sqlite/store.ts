@@ -78,6 +78,10 @@ export class SqliteStore implements Store {
     return planIn(executor, this.location, plan)
   }
 
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
+    return this.#state === 'open' ? this.#calls.acceptAll(entries) : Promise.reject(closed())
+  }
+
   readonly claimOutbox: Store['claimOutbox'] = (claim) => this.#call('claimOutbox', claim)
   readonly plan: Store['plan'] = (plan) => this.#call('plan', plan)
   readonly postponePlan: Store['postponePlan'] = (record) => this.#call('postponePlan', record)

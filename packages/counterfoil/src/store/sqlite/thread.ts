@@ -1,7 +1,18 @@
+import { setFlagsFromString } from 'node:v8'
 import { type Transferable, Worker } from 'node:worker_threads'
 import { CounterfoilError } from '../../domain/index.ts'
 import { toError } from './failure.ts'
 import type { Batch, BatchReply, FromWorker, Order, ToWorker, WorkerOptions } from './protocol.ts'
+
+/** Built, this file and the thread's program are .js. */
+const fromSource = import.meta.url.endsWith('.ts')
+
+/**
+ * From source each thread strips types with WebAssembly. Where one thread optimises the wrappers of its calls while
+ * another ends, V8 can lose track of their pages, and the process dies or its memory is damaged (nodejs/node#64500).
+ * So none is optimised. Built, there is no WebAssembly in the thread.
+ */
+const keepWrappers = '--wasm-wrapper-tiering-budget=1000000000'
 
 interface Waiter {
   /** What is true of it when the thread is lost. */
@@ -53,8 +64,8 @@ export class Thread {
   }
 
   #start(): Worker {
-    // Built, this file and the thread's program are .js.
-    const program = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+    const program = new URL(fromSource ? './worker.ts' : './worker.js', import.meta.url)
+    if (fromSource) setFlagsFromString(keepWrappers)
     const worker = new Worker(program, {
       workerData: this.#options,
       name: 'counterfoil store',

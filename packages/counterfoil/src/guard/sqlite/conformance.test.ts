@@ -1,0 +1,4 @@
+import { conformance } from '../conformance.ts'
+import { sqliteService } from '../fixtures/sqlite-service.ts'
+
+conformance('SQLite', sqliteService)

@@ -1,0 +1,6 @@
+export type { CloudEventsAuthentication } from './authentication.ts'
+export type { CloudEvent } from './cloud-event.ts'
+export { type CloudEventsOptions, cloudEvents } from './cloud-events.ts'
+export { batchMessage, binaryMessage, type CloudEventMessage, structuredMessage } from './modes.ts'
+export { signatureHeader, signCloudEvent } from './signing.ts'
+export type { AllowedSenders } from './validation.ts'

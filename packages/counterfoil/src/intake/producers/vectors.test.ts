@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { kindOf, vectorNames, vectorsOf, verdict } from '../fixtures/vectors.ts'
+
+describe('every vector gets its verdict', () => {
+  for (const name of vectorNames.filter((one) => one in kindOf)) {
+    describe(name, () => {
+      for (const vector of vectorsOf(name)) {
+        test(`${vector.id} ${vector.expect}: ${vector.why}`, async () => {
+          const { kind } = await verdict(name, vector)
+          assert.equal(kind, vector.expect === 'accept' ? 'verified' : 'refused')
+        })
+      }
+    })
+  }
+})
