@@ -119,7 +119,8 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
       // Before the store: production without a key must not even make a file.
       const ring = loadKeyRing({
         env: process.env,
-        devFile: `${store.location}.vault-key`,
+        // Beside the file; a database elsewhere has no place beside it on this machine.
+        devFile: store.kind === 'sqlite' ? `${store.location}.vault-key` : 'counterfoil.vault-key',
         log,
         ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
       })
