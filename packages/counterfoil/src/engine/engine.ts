@@ -50,6 +50,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   const worker = timeOrderedId<WorkerId>('wrk', clock.now(), ports.random.bytes(10))
   let running = false
   let cancelPoll = () => {}
+  let unwatch: (() => void) | undefined
   let nextLook: { at: Instant; cancel: () => void } | undefined
 
   const wake = () => void dispatcher.take()
@@ -64,10 +65,13 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   }
   const dispatcher = new Dispatcher(ports, { ...settings, worker, lookAgain })
   const relay = new Relay(ports, { ...settings, worker, onPlanned: wake })
+  const look = () => {
+    void relay.poll()
+    wake()
+  }
   const poll = () => {
     cancelPoll = clock.after(settings.pollMs, () => {
-      void relay.poll()
-      wake()
+      look()
       if (running) poll()
     })
   }
@@ -80,14 +84,15 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
       running = true
       relay.start()
       dispatcher.start()
-      void relay.poll()
-      wake()
+      unwatch = ports.store.watch?.(look)
+      look()
       poll()
     },
     async stop() {
       if (!running) return
       running = false
       cancelPoll()
+      unwatch?.()
       nextLook?.cancel()
       await relay.stop()
       await dispatcher.stop(settings.drainMs)
