@@ -1,8 +1,8 @@
 import { type SQLWrapper, sql as template } from 'drizzle-orm'
 import type { SqlExecutor, SqlValue, Transactions } from '../store/index.ts'
 import { inTransaction } from './in-transaction.ts'
-import { isOvertaken } from './overtaken.ts'
 import { cutAtPlaceholders } from './placeholders.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** What is asked of a Drizzle database or transaction, whatever its schema and driver. */
 interface DrizzleHandle {

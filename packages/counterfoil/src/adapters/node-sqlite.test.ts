@@ -5,7 +5,7 @@ import { sqlite } from '../store/sqlite/index.ts'
 import { adapterSuite, bySavepoint } from './fixtures/suite.ts'
 import { nodeSqlite } from './node-sqlite.ts'
 
-adapterSuite('node:sqlite', async () => {
+adapterSuite('node:sqlite', 'sqlite', async () => {
   const directory = temporaryDirectory()
   const path = join(directory.path, 'counterfoil.db')
   const store = sqlite(path)

@@ -1,7 +1,7 @@
 import type { ParameterOrJSON, Sql, TransactionSql } from 'postgres'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { inTransaction } from './in-transaction.ts'
-import { isOvertaken } from './overtaken.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** `postgres` (postgres.js). */
 export function postgresJs<Types extends Record<string, unknown>>(

@@ -1,6 +1,6 @@
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { inTransaction } from './in-transaction.ts'
-import { isOvertaken } from './overtaken.ts'
+import { isOvertaken } from './sql-state.ts'
 
 interface PrismaHandle {
   $queryRawUnsafe<Rows>(sql: string, ...values: any[]): PromiseLike<Rows>
