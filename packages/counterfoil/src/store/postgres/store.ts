@@ -12,6 +12,7 @@ import type {
   DueClaim,
   DueWork,
   EffectWork,
+  Finding,
   MigrationReport,
   NewQuarantine,
   OutboxClaim,
@@ -37,6 +38,7 @@ import {
 import { texts } from './columns.ts'
 import type { ConnectionSettings, Row } from './connection.ts'
 import { Connections } from './connections.ts'
+import { examine } from './doctor.ts'
 import {
   beginRepeatParameters,
   beginRepeatStatement,
@@ -205,6 +207,10 @@ export class PostgresStore implements Store {
 
   watch(onWork: () => void): () => void {
     return this.#hints.watch(onWork)
+  }
+
+  examine(): Promise<Finding[]> {
+    return this.#taken(() => examine(this.#settings.schema, this.#run))
   }
 
   accept(entry: Acceptance): Promise<Accepted> {
