@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { postgres } from 'counterfoil/postgres'
 import { violations } from 'counterfoil/testing'
 import { missing } from '../packages/counterfoil/src/store/postgres/fixtures/binaries.ts'
+import { ledgerFaults } from '../packages/counterfoil/src/store/postgres/fixtures/ledger-faults.ts'
 import { Server } from '../packages/counterfoil/src/store/postgres/fixtures/server.ts'
 import { startStandby, until } from '../packages/counterfoil/src/store/postgres/fixtures/standby.ts'
 import { skipLoudly } from '../packages/counterfoil/src/testing/skip.ts'
@@ -88,6 +89,7 @@ class Fleet {
         evidenceExists: true,
       })
       assert.deepEqual(found, [])
+      assert.deepEqual(await ledgerFaults(server), [])
       assert.equal(this.acknowledged.size, this.#sent)
       const { receipts, effects } = await store.status()
       assert.deepEqual([receipts.total, effects.byState.confirmed], [this.#sent, this.#sent])

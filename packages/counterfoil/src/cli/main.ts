@@ -4,6 +4,7 @@ import { CounterfoilError, codeOf } from '../domain/index.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { loadConfig } from './config.ts'
+import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
 import { withTimes } from './print.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
@@ -16,6 +17,7 @@ const commands: readonly Command[] = [
   check,
   migrate,
   status,
+  doctor,
   receiptsList,
   receiptsShow,
   effectsList,

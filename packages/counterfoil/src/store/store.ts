@@ -111,6 +111,19 @@ export interface Store {
 
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void
+  /** Looks at the health of what the records are kept in, as `counterfoil doctor` prints it. Changes nothing. */
+  examine?(): Promise<Finding[]>
+}
+
+export interface Finding {
+  /** What was looked at: `fsync`, `clock`, … */
+  readonly check: string
+  /** `problem`: something promised does not hold. `warning`: it will not for long, or nobody can tell. */
+  readonly level: 'good' | 'warning' | 'problem'
+  /** What was found. */
+  readonly says: string
+  /** What to do; null when it is good. */
+  readonly hint: string | null
 }
 
 export interface MigrationReport {
