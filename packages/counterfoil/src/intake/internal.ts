@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { type EventType, type OfflineKind, type Producer, producer } from './producer.ts'
+import { type EventType, type Producer, type ProducerKind, producer } from './producer.ts'
 import { refused } from './signature.ts'
 
 /** The program itself as a producer: its events are published in its own transactions and never come over the wire. */
@@ -28,7 +28,7 @@ export interface InternalOptions {
   readonly maxBytes?: number
 }
 
-const kind: OfflineKind = {
+const kind: ProducerKind = {
   kind: 'internal',
   contentTypes: ['application/json'],
   // The program vouches for id and type as a signature does elsewhere.
@@ -38,16 +38,16 @@ const kind: OfflineKind = {
   retryHorizon: '7d',
   maxBytes: 1_048_576,
   about: {
-    signed: 'nothing: the event is written by the program, in its own transaction',
-    identity: 'given to `publish`, else made of type, version and data',
+    signed: 'nothing: the program publishes inside its own transaction',
+    identity: 'given to `publish`, else derived from type, version and data',
     identitySigned: true,
-    type: 'that of the event',
-    version: 'that of the event',
-    freshness: 'the time of the call',
-    retries: 'the program’s own',
+    type: 'given to `publish`',
+    version: 'given to `event()`',
+    freshness: 'none: it never travels',
+    retries: 'as often as the program repeats the call',
     ordering: 'none',
     handshake: null,
-    expects: 'the outcome is returned',
+    expects: 'nothing: `publish` returns what became of it',
     sources: [],
   },
   verify: () => refused('producer_unknown', 'this producer is the program itself'),

@@ -71,14 +71,12 @@ export async function publish<Input>(
   }
   const [mediaType = ''] = producer.kind.contentTypes
   const delivered = fingerprintBytes(body)
-  const receipt = toReceipt(
-    { producer, mediaType, body, delivered, reading, facts, receivedAt },
-    ports.random,
-  )
+  const event = { producer, mediaType, body, delivered, reading, facts, receivedAt }
+  const receipt = toReceipt(event, ports.random)
   if (typeof receipt === 'string') {
     throw new CounterfoilError('identity_invalid', `Event '${type}' was not published: ${receipt}.`)
   }
-  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit))
+  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit, null))
 }
 
 function derivedId(type: string, version: string | null, data: JsonValue): string {

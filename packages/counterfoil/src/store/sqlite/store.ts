@@ -67,6 +67,10 @@ export class SqliteStore implements Store {
     return this.#state === 'open' ? this.#calls.accept(entry) : Promise.reject(closed())
   }
 
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
+    return this.#state === 'open' ? this.#calls.acceptAll(entries) : Promise.reject(closed())
+  }
+
   /** On the program's own connection and thread: its transaction is nobody else's. */
   async acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted> {
     if (this.#state !== 'open') throw closed()
@@ -76,10 +80,6 @@ export class SqliteStore implements Store {
   async planIn(executor: SqlExecutor, plan: Plan): Promise<Planned> {
     if (this.#state !== 'open') throw closed()
     return planIn(executor, this.location, plan)
-  }
-
-  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
-    return this.#state === 'open' ? this.#calls.acceptAll(entries) : Promise.reject(closed())
   }
 
   readonly claimOutbox: Store['claimOutbox'] = (claim) => this.#call('claimOutbox', claim)
