@@ -25,5 +25,7 @@ export {
   type Recipient,
   type RecipientOptions,
   recipient,
+  type UndiciNetworkOptions,
+  undiciNetwork,
 } from './recipients/index.ts'
 export type { Alert, PlanTransaction, Store } from './store/index.ts'

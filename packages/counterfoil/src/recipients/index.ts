@@ -18,4 +18,4 @@ export {
   type RecipientOptions,
   recipient,
 } from './recipient.ts'
-export { undiciNetwork } from './undici-network.ts'
+export { type UndiciNetworkOptions, undiciNetwork } from './undici-network.ts'
