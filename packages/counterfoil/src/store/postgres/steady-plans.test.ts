@@ -10,11 +10,15 @@ import { postgres } from './index.ts'
 import { claimStatement, giveUpStatement, postponeStatement } from './outbox.ts'
 import { planStatement } from './plan.ts'
 import { settleStatement } from './settle.ts'
-import { type Statement, steadyPlans } from './statement.ts'
+import type { Statement } from './statement.ts'
 
 // Each statement is planned once a connection, perhaps while its tables are empty, and used until they are large.
 
 const why = missing(18)
+/** As the store's own connections have it. */
+const steady = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+  .map((name) => `-c ${name}=off`)
+  .join(' ')
 const schema = 'counterfoil'
 const statements: readonly Statement[] = [
   acceptStatement(schema),
@@ -37,7 +41,7 @@ before(async () => {
   const store = postgres(server.url())
   await store.open({ migrate: true })
   await store.close()
-  client = new pg.Client({ connectionString: server.url(), options: steadyPlans })
+  client = new pg.Client({ connectionString: server.url(), options: steady })
   await client.connect()
   // Now the planner knows that the tables are empty.
   await client.query('vacuum analyze')
