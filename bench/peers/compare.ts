@@ -114,7 +114,6 @@ async function measure(on: Server, one: Case): Promise<Figure> {
 /** @returns the last line that the process printed */
 async function stage(name: 'fill' | 'measure', one: Case, place: Place, own: Amounts): Promise<string> {
   const parameters = [
-    '--conditions=counterfoil:source',
     join(import.meta.dirname, 'case.ts'),
     name,
     one.group,

@@ -10,11 +10,11 @@ import {
   recipient,
   type Store,
   trigger,
+  undiciNetwork,
 } from 'counterfoil'
 import { postgres } from 'counterfoil/postgres'
 import { standardWebhooks } from 'counterfoil/producers'
 import { z } from 'zod'
-import { undiciNetwork } from '../../../packages/counterfoil/src/recipients/index.ts'
 import { secret, signed } from '../../deliveries.ts'
 import { concurrently } from '../../figures.ts'
 import type { Contender, Item, Place, Sending } from '../contender.ts'

@@ -62,6 +62,8 @@ export {
   type RecipientOptions,
   recipient,
   type TombstoneReading,
+  type UndiciNetworkOptions,
+  undiciNetwork,
 } from './recipients/index.ts'
 export type {
   Accepted,

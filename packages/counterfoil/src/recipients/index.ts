@@ -19,4 +19,4 @@ export {
   type RecipientOptions,
   recipient,
 } from './recipient.ts'
-export { undiciNetwork } from './undici-network.ts'
+export { type UndiciNetworkOptions, undiciNetwork } from './undici-network.ts'
