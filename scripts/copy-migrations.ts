@@ -1,6 +1,8 @@
-/** The compiler moves no .sql files: they go beside the built store. */
+/** The compiler moves no .sql files: they go beside the built stores. */
 import { cpSync } from 'node:fs'
 
-const from = new URL('../packages/counterfoil/src/store/sqlite/migrations', import.meta.url)
-const to = new URL('../packages/counterfoil/dist/store/sqlite/migrations', import.meta.url)
-cpSync(from, to, { recursive: true })
+for (const store of ['sqlite', 'postgres']) {
+  const from = new URL(`../packages/counterfoil/src/store/${store}/migrations`, import.meta.url)
+  const to = new URL(`../packages/counterfoil/dist/store/${store}/migrations`, import.meta.url)
+  cpSync(from, to, { recursive: true })
+}

@@ -1,13 +1,18 @@
 import { parseArgs } from 'node:util'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError, codeOf, printable } from '../domain/index.ts'
+import { auditList, auditVerify } from './audit.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { loadConfig } from './config.ts'
+import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
+import { operatorsNew } from './operators.ts'
 import { withTimes } from './print.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
+import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quarantine-decide.ts'
 import { receiptsList, receiptsShow } from './receipts.ts'
+import { reconcile } from './reconcile.ts'
 import { serveCommand } from './serve.ts'
 import { migrate, status } from './store-commands.ts'
 
@@ -16,13 +21,21 @@ const commands: readonly Command[] = [
   check,
   migrate,
   status,
+  doctor,
   receiptsList,
   receiptsShow,
   effectsList,
   effectsShow,
   quarantineList,
   quarantineShow,
+  quarantineAssign,
+  quarantineReprocess,
+  quarantineDismiss,
   unknownList,
+  reconcile,
+  auditList,
+  auditVerify,
+  operatorsNew,
 ]
 
 const common = {
@@ -68,7 +81,7 @@ function parse(command: Command, args: readonly string[]) {
       options: { ...common, ...command.options },
       allowPositionals: true,
     }) as {
-      values: Record<string, string | boolean | undefined>
+      values: Record<string, string | boolean | string[] | undefined>
       positionals: string[]
     }
   } catch (error) {

@@ -8,13 +8,11 @@ import {
   type Instant,
   type JsonReading,
   type JsonValue,
-  type QuarantineId,
-  type Random,
   type ReceivedEvent,
-  timeOrderedId,
   type WorkerId,
 } from '../domain/index.ts'
-import type { Acceptance, Accepted, ReceiptRecord, Store, Vault } from '../store/index.ts'
+import type { Acceptance, Accepted, ReceiptRecord, Store } from '../store/index.ts'
+import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import type { Arrival } from './arrival.ts'
 import { ArrivedDelivery, type Delivery } from './delivery.ts'
 import { type Fit, fitEvent, toEvent, unfit } from './event.ts'
@@ -35,15 +33,11 @@ export interface HandOff {
   release(): void
 }
 
-export interface TakePorts {
+export interface TakePorts extends AcceptancePorts {
   readonly types: EventTypes
   readonly store: Pick<Store, 'accept' | 'acceptAll'>
-  readonly vault: Pick<Vault, 'seal'>
   readonly clock: Clock
-  readonly random: Random
   readonly handOff: HandOff | null
-  /** Who looks after a quarantine entry of this producer. */
-  readonly ownerOf: (producer: string) => string
 }
 
 export interface Refusal {
@@ -264,21 +258,10 @@ async function accept(
 }
 
 function toEntry(ports: TakePorts, receipt: ReceiptRecord, body: Uint8Array, fit: Fit): Entry {
-  const owner = ports.ownerOf(receipt.producer)
-  const entry = () => ({
-    id: timeOrderedId<QuarantineId>('qua', receipt.receivedAt, ports.random.bytes(10)),
-    owner,
-  })
-  const payload = ports.vault.seal(body, receipt.id)
-  if (fit.kind !== 'fits') {
-    const quarantine = { ...entry(), reason: fit.reason, detail: fit.detail }
-    const next = { kind: 'quarantine', quarantine } as const
-    return { acceptance: { receipt, payload, next, onConflict: entry() }, fit, holdsPlace: false }
-  }
-  const onConflict = entry()
-  const handOff = ports.handOff?.reserve() ?? null
-  const next = { kind: 'plan', handOff } as const
-  return { acceptance: { receipt, payload, next, onConflict }, fit, holdsPlace: handOff !== null }
+  const written = acceptance(ports, receipt, body, fit)
+  const handOff = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
+  if (handOff === null) return { acceptance: written, fit, holdsPlace: false }
+  return { acceptance: { ...written, next: { kind: 'plan', handOff } }, fit, holdsPlace: true }
 }
 
 function handOver(ports: TakePorts, entry: Entry, accepted: Accepted): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventType } from '../intake/index.ts'
-import type { QuarantineView } from '../store/index.ts'
+import type { QuarantinePage, QuarantineQuery, QuarantineView } from '../store/index.ts'
 import { unsupportedTypes } from './unsupported.ts'
 
 const type = (name: string, version?: string, from: readonly string[] = []) =>
@@ -28,9 +28,11 @@ function storeOf(
       }) as unknown as QuarantineView,
   )
   return {
-    listQuarantine: async ({ limit, before }: { limit: number; before?: string }) => {
-      const begin = before === undefined ? 0 : views.findIndex(({ id }) => id === before) + 1
-      return views.slice(begin, begin + limit)
+    async listQuarantine({ limit, before, reason }: QuarantineQuery): Promise<QuarantinePage> {
+      const matching = views.filter((view) => view.reason === reason)
+      const begin = before === undefined ? 0 : matching.findIndex(({ id }) => id === before) + 1
+      const entries = matching.slice(begin, begin + limit)
+      return { entries, next: begin + limit < matching.length ? entries.at(-1)!.id : null }
     },
   }
 }

@@ -24,17 +24,21 @@ export async function unsupportedTypes(
 ): Promise<UnsupportedType[]> {
   const types = eventTypes(subscribed)
   const found = new Map<string, UnsupportedType>()
-  let before: string | undefined
-  for (let seen = 0; seen < maxEntries; seen += pageSize) {
-    const page = await store.listQuarantine({ limit: pageSize, ...(before === undefined ? {} : { before }) })
-    for (const { reason, producer, type, detail } of page) {
+  let next: string | null | undefined
+  for (let seen = 0; seen < maxEntries && next !== null; seen += pageSize) {
+    const page = await store.listQuarantine({
+      limit: pageSize,
+      reason: 'unsupported-type',
+      state: 'waiting',
+      ...(next === undefined ? {} : { before: next }),
+    })
+    for (const { producer, type, detail } of page.entries) {
       const version = typeof detail.version === 'string' ? detail.version : null
-      if (reason !== 'unsupported-type' || isSupported(types, producer, type, version)) continue
+      if (isSupported(types, producer, type, version)) continue
       const key = JSON.stringify([producer, type, version])
       found.set(key, { producer, type, version, count: (found.get(key)?.count ?? 0) + 1 })
     }
-    before = page.at(-1)?.id
-    if (page.length < pageSize) break
+    next = page.next
   }
   return [...found.values()].toSorted((one, other) => other.count - one.count)
 }

@@ -1,0 +1,44 @@
+/**
+ * Parameters of statements that take many rows at once: one array a column. Arrays are written as PostgreSQL's
+ * own text form (postgresql.org/docs/current/arrays.html#ARRAYS-IO), so that the same statements run through
+ * any driver, also one that knows no arrays. Bytes go as one block beside them: in an array they would be
+ * written in hexadecimal.
+ */
+
+/** PostgreSQL's text holds no NUL; the replacement character tells that something stood there. */
+export function texts(values: readonly (string | null | undefined)[]): string {
+  const written = values.map((value) =>
+    value === null || value === undefined ? 'NULL' : `"${storable(value).replace(/["\\]/g, '\\$&')}"`,
+  )
+  return `{${written.join(',')}}`
+}
+
+export function storable(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text
+}
+
+export function numbers(values: readonly (number | null | undefined)[]): string {
+  return `{${values.map((value) => value ?? 'NULL').join(',')}}`
+}
+
+export function booleans(values: readonly boolean[]): string {
+  return `{${values.join(',')}}`
+}
+
+/** Lays byte strings one behind the other. */
+export class Block {
+  readonly #parts: Uint8Array[] = []
+  #length = 0
+
+  /** @returns where it begins, counted from 1 as `substring` counts */
+  add(bytes: Uint8Array): number {
+    this.#parts.push(bytes)
+    const at = this.#length + 1
+    this.#length += bytes.length
+    return at
+  }
+
+  toBytes(): Uint8Array {
+    return Buffer.concat(this.#parts, this.#length)
+  }
+}

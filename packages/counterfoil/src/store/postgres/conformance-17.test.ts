@@ -1,0 +1,3 @@
+import { conformanceOn } from './fixtures/conformance-on.ts'
+
+conformanceOn(17)

@@ -1,0 +1,146 @@
+import { assert, type Instant, transition } from '../../domain/index.ts'
+import type { DueClaim, DueWork, EffectWork, RepeatBegin, SqlValue } from '../store.ts'
+import { numbers, texts } from './columns.ts'
+import type { Row } from './connection.ts'
+import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from './rows.ts'
+import { keyed, quoted, type Statement } from './statement.ts'
+import { nowSql, type Timekeeper } from './time.ts'
+
+/** The lifecycle's word for what beginning does; the statements below have no state of their own making. */
+function begunState(from: 'planned' | 'unknown', fact: 'begun' | 'repeatBegun'): string {
+  const next = transition(from, fact)
+  assert(next.kind === 'moves', `an effect that is ${from} can be ${fact}`)
+  return next.to
+}
+const attempting = begunState('planned', 'begun')
+assert(attempting === begunState('unknown', 'repeatBegun'), 'a repeat is an attempt')
+
+/**
+ * Design decision 3: attempts begun, with their lease, before their first byte. Takes what is due for each
+ * recipient by open_at, passing over what other workers take at the same moment.
+ */
+export function takeDueStatement(schema: string): Statement {
+  const s = quoted(schema)
+  return {
+    name: 'counterfoil_take_due',
+    writes: true,
+    text: `
+with clock as materialized (select ${nowSql('$5::bigint')} as now),
+picked as materialized (
+  select d.effect, d.state as before, d.version as before_version from unnest($1::text[], $2::bigint[]) as w(recipient, slots)
+  cross join lateral (
+    select o.effect, o.state, o.version from ${s}.open o
+    where o.recipient = w.recipient and o.at <= (select now from clock) order by o.at limit w.slots
+    for update skip locked) d
+),
+moved as (
+  update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text,
+    state = case when p.before = 'planned' then '${attempting}' else o.state end,
+    version = o.version + (p.before = 'planned')::int, attempts = o.attempts + (p.before = 'planned')::int,
+    escalated = o.escalated and p.before <> 'planned',
+    changed_at = case when p.before = 'planned' then $6::bigint else o.changed_at end
+  from picked p where o.effect = p.effect and ${keyed('o.effect', 'picked', 'effect')}
+  returning o.*, p.before, p.before_version
+),
+begun as (
+  insert into ${s}.attempt (effect, number, begun_at, worker)
+  select effect, attempts, $6::bigint, $3::text from moved where before = 'planned'
+)
+${workOf(s)}`,
+  }
+}
+
+export function takeDueParameters({ worker, now, leaseMs, slots }: DueClaim, time: Timekeeper): SqlValue[] {
+  const wanted = Object.entries(slots).filter(([, limit]) => limit >= 1)
+  return [
+    texts(wanted.map(([recipient]) => recipient)),
+    numbers(wanted.map(([, limit]) => limit)),
+    worker,
+    leaseMs,
+    time.now(now),
+    now,
+  ]
+}
+
+/** The unique index of id, then the primary key of open: of many who decided, one finds the version they saw. */
+export function beginRepeatStatement(schema: string): Statement {
+  const s = quoted(schema)
+  return {
+    name: 'counterfoil_begin_repeat',
+    writes: true,
+    text: `
+with clock as materialized (select ${nowSql('$5::bigint')} as now),
+moved as (
+  update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text, state = '${attempting}',
+    version = o.version + 1, attempts = o.attempts + 1, escalated = false, changed_at = $6::bigint
+  where o.effect = (select seq from ${s}.effect where id = $1) and o.version = $2::bigint and o.state = 'unknown'
+  returning o.*, 'planned'::text as before, $2::bigint as before_version
+),
+begun as (
+  insert into ${s}.attempt (effect, number, begun_at, worker) select effect, attempts, $6::bigint, $3::text from moved
+)
+${workOf(s)}`,
+  }
+}
+
+export function beginRepeatParameters(repeat: RepeatBegin, time: Timekeeper): SqlValue[] {
+  const { effect, expectedVersion, worker, leaseMs, now } = repeat
+  return [effect, expectedVersion, worker, leaseMs, time.now(now), now]
+}
+
+/** By id, then the primary key of open. */
+export function renewStatement(schema: string): Statement {
+  const s = quoted(schema)
+  return {
+    name: 'counterfoil_renew',
+    writes: true,
+    text: `
+update ${s}.open o set at = ${nowSql('$4::bigint')} + $3::bigint
+where o.effect = any(array(select e.seq from unnest($2::text[]) as i(id)
+    cross join lateral (select seq from ${s}.effect where id = i.id limit 1) e))
+  and o.worker = $1::text and o.state = '${attempting}'`,
+  }
+}
+
+/**
+ * The effects as a worker gets them. An effect at version 1 had no attempt and no evidence, so nothing is read;
+ * the attempt that the same statement inserts is not visible to it and is added by `toWork`.
+ */
+function workOf(s: string): string {
+  return `
+select ${effectColumns}, ${stateColumns('(select now from clock)', (name) => `o.${name}`)},
+  ${historyColumns(s, 'o.before_version > 1')},
+  o.before, o.attempts as number, q.key_id, q.nonce, q.ciphertext
+from moved o
+cross join lateral (select * from ${s}.effect where seq = o.effect limit 1) e
+left join lateral (select * from ${s}.request where effect = o.effect and o.before = 'planned' limit 1) q on true
+order by o.effect`
+}
+
+export function toWork(row: Row, { worker, now }: { worker: string; now: Instant }): DueWork {
+  return row.before === 'planned'
+    ? toEffectWork(row, { worker, now })
+    : { kind: 'attention', effect: toEffect(row, now) }
+}
+
+export function toEffectWork(row: Row, { worker, now }: { worker: string; now: Instant }): EffectWork {
+  const effect = toEffect(row, now)
+  const attempt = {
+    number: row.number as number,
+    begunAt: now,
+    endedAt: null,
+    outcome: null,
+    open: true,
+    why: null,
+    status: null,
+    correlation: null,
+    retryAfterMs: null,
+    worker,
+  }
+  return {
+    kind: 'attempt',
+    effect: { ...effect, attempts: [...effect.attempts, attempt] },
+    attempt: attempt.number,
+    request: toSealed(row),
+  }
+}

@@ -1,0 +1,220 @@
+import { assert, type EffectId, type EffectKey, type Fingerprint } from '../../domain/index.ts'
+import { fingerprintBytes, fingerprintToBytes } from '../sqlite/digest.ts'
+import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
+import { Block, numbers, texts } from './columns.ts'
+import type { Row } from './connection.ts'
+import { among, fingerprintText, keyed, quoted, type Statement } from './statement.ts'
+import { nowSql, type Timekeeper } from './time.ts'
+
+type Conflict = Extract<Planned, { kind: 'conflict' }>
+
+/** Two plans with one of these in common cannot share a statement: the second has to see what the first wrote. */
+export function namesOf({ outbox, effects }: Plan): string[] {
+  return [String(outbox), ...effects.map(nameOf)]
+}
+
+/**
+ * Design decision 2 for many plans: one statement, one commit. Each stands or falls as a whole: when another
+ * transaction commits one of its effects meanwhile, the statement ends with a serialization failure and is run
+ * again, so that no plan is ever written without one of its effects.
+ */
+export function planStatement(schema: string): Statement {
+  const s = quoted(schema)
+  return {
+    name: 'counterfoil_plan',
+    writes: true,
+    text: `
+-- effect_key, one probe each.
+with wanted as materialized (
+  select w.*, nextval('${s}.effect_seq') as seq, substring($14::bytea from w.at for ${fingerprintBytes}) as fingerprint,
+    known.seq as known_seq, known.id as known_id, known.fingerprint as known_fingerprint
+  from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $15::int[], $16::int[], $17::int[],
+    $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::text[], $23::text[], $24::bigint[], $25::bigint[],
+    $26::bigint[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes, ciphertext_bytes,
+    idempotency_key, order_domain, order_version, planned_at, key_id, trigger, receipt, caused_at, now, m)
+  left join lateral (select e.seq, e.id, e.fingerprint from ${s}.effect e
+    where e.key = w.key and e.recipient = w.recipient limit 1) known on true
+),
+clash as materialized (
+  select distinct on (plan) plan as n, recipient, key, ${fingerprintText('fingerprint')} as planned,
+    ${fingerprintText('known_fingerprint')} as existing
+  from wanted where known_fingerprint <> fingerprint order by plan, m
+),
+given as materialized (
+  select g.*, g.contradiction is not null or ${among('n', 'clash')} as conflict
+  from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $27::bigint[])
+    with ordinality as g(outbox, receipt, at, planned_by, quarantine, owner, contradiction, now, n)
+),
+-- The primary keys of outbox and receipt. Who deletes the record plans it; $8: a conflict is quarantined here.
+held as (
+  delete from ${s}.outbox o using given g
+  where o.receipt = g.outbox and ${keyed('o.receipt', 'given', 'outbox')} and ($8::boolean or not g.conflict)
+    and exists (select 1 from ${s}.receipt r where r.seq = o.receipt and r.id = g.receipt)
+  returning g.n
+),
+good as materialized (select n, n as plan from given where not conflict and ${among('n', 'held')}),
+planned as (
+  insert into ${s}.plan (receipt, at, by) select outbox, at, planned_by from given where ${among('n', 'good')}
+),
+-- In one order everywhere, so that two that create the same effects wait instead of locking each other out.
+created as (
+  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at)
+  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at
+  from wanted where known_seq is null and ${among('plan', 'good')} order by key, recipient
+  on conflict (key, recipient) do nothing returning seq
+),
+requests as (
+  insert into ${s}.request (effect, key_id, nonce, ciphertext)
+  select seq, key_id, substring($14::bytea from at + ${fingerprintBytes} for nonce_bytes),
+    substring($14::bytea from at + ${fingerprintBytes} + nonce_bytes for ciphertext_bytes)
+  from wanted where ${among('seq', 'created')}
+),
+opened as (
+  insert into ${s}.open (effect, recipient, state, version, changed_at, at)
+  select seq, recipient, 'planned', 1, planned_at, ${nowSql('now')} + planned_at - caused_at
+  from wanted where ${among('seq', 'created')}
+),
+causes as (
+  insert into ${s}.cause (effect, receipt, trigger, at)
+  select coalesce(known_seq, seq), receipt, trigger, caused_at from wanted where ${among('plan', 'good')}
+  union all
+  select coalesce(w.known_seq, w.seq), w.receipt, x.trigger, w.caused_at
+  from unnest($28::int[], $29::text[]) as x(m, trigger) join wanted w on w.m = x.m where ${among('plan', 'good', 'w.plan')}
+),
+given_up as materialized (
+  select g.*, coalesce(g.contradiction, (select json_build_object('recipient', c.recipient, 'key', c.key,
+    'planned', c.planned, 'existing', c.existing)::text from clash c where c.n = g.n)) as detail
+  from given g where g.conflict and ${among('n', 'held', 'g.n')}
+),
+entered as (
+  insert into ${s}.quarantine (id, receipt, reason, detail, owner, at)
+  select quarantine, outbox, 'effect-conflict', detail, owner, at from given_up
+),
+alerted as (
+  insert into ${s}.alert (at, raised_at, reason, owner, receipt, quarantine)
+  select ${nowSql('now')}, at, 'effect-conflict', owner, receipt, quarantine from given_up
+)
+select g.n::int as plan, null::int as m, g.conflict,
+  (${among('n', 'held', 'g.n')}) or (g.conflict and (select true from ${s}.outbox where receipt = g.outbox limit 1) is true) as held,
+  c.recipient, c.key, c.planned, c.existing, null::text as id, null::boolean as created
+from given g left join clash c on c.n = g.n
+union all
+select w.plan, w.m::int, null, null, null, null, null, null, coalesce(w.known_id, w.id),
+  case when w.known_seq is not null or (${among('plan', 'good')}) is not true then false
+    when ${among('seq', 'created')} then true else ${s}.overtaken() end
+from wanted w`,
+  }
+}
+
+/** @param quarantines false where the transaction is the caller's: a conflict is told and nothing is written */
+export function planParameters(
+  plans: readonly Plan[],
+  time: Timekeeper,
+  quarantines: boolean,
+): { parameters: SqlValue[]; read: (rows: readonly Row[]) => Planned[] } {
+  const wanted: { plan: Plan; n: number; effect: NewEffect }[] = []
+  const further: { m: number; trigger: string }[] = []
+  const contradictions = plans.map(contradiction)
+  /** For each mention in each plan: its place among `wanted`, and whether it is the first. */
+  const mentions = plans.map((plan, index) => {
+    const places = new Map<string, number>()
+    const triggers = new Set<string>()
+    return plan.effects.map((effect) => {
+      const name = nameOf(effect)
+      const known = places.get(name)
+      const cause = `${name} ${effect.trigger}`
+      if (known !== undefined && !triggers.has(cause)) further.push({ m: known, trigger: effect.trigger })
+      triggers.add(cause)
+      if (known !== undefined) return { m: known, first: false }
+      const m = wanted.push({ plan, n: index + 1, effect })
+      places.set(name, m)
+      return { m, first: true }
+    })
+  })
+  const block = new Block()
+  const at = wanted.map(({ effect: { fingerprint, request } }) => {
+    const begins = block.add(fingerprintToBytes(fingerprint))
+    block.add(request.nonce)
+    block.add(request.ciphertext)
+    return begins
+  })
+  const effects = wanted.map(({ effect }) => effect)
+  const parameters: SqlValue[] = [
+    numbers(plans.map(({ outbox }) => outbox)),
+    texts(plans.map(({ receipt }) => receipt)),
+    numbers(plans.map((plan) => plan.at)),
+    texts(plans.map(({ plannedBy }) => plannedBy)),
+    texts(plans.map(({ onConflict }) => onConflict.id)),
+    texts(plans.map(({ onConflict }) => onConflict.owner)),
+    texts(contradictions.map((found) => found && JSON.stringify(found))),
+    String(quarantines),
+    numbers(wanted.map(({ n }) => n)),
+    texts(effects.map(({ id }) => id)),
+    texts(effects.map(({ recipient }) => recipient)),
+    texts(effects.map(({ key }) => key)),
+    texts(effects.map(({ name }) => name)),
+    block.toBytes(),
+    numbers(at),
+    numbers(effects.map(({ request }) => request.nonce.length)),
+    numbers(effects.map(({ request }) => request.ciphertext.length)),
+    texts(effects.map((effect) => effect.idempotencyKey)),
+    texts(effects.map(({ order }) => order?.domain)),
+    numbers(effects.map(({ order }) => order?.version)),
+    numbers(effects.map(({ plannedAt }) => plannedAt)),
+    texts(effects.map(({ request }) => request.keyId)),
+    texts(effects.map(({ trigger }) => trigger)),
+    numbers(wanted.map(({ plan }) => plan.outbox)),
+    numbers(wanted.map(({ plan }) => plan.at)),
+    numbers(wanted.map(({ plan }) => time.now(plan.at))),
+    numbers(plans.map((plan) => time.now(plan.at))),
+    numbers(further.map(({ m }) => m)),
+    texts(further.map(({ trigger }) => trigger)),
+  ]
+  return {
+    parameters,
+    read(rows) {
+      const ofPlan = rows.filter(({ m }) => m === null).sort((a, b) => a.plan - b.plan)
+      const ofEffect = new Map(rows.filter(({ m }) => m !== null).map((row) => [row.m as number, row]))
+      return ofPlan.map((row, index): Planned => {
+        if (row.held !== true) return { kind: 'consumed' }
+        if (row.conflict === true) {
+          const { recipient, key, planned, existing } = (contradictions[index] ?? row) as Conflict
+          return {
+            kind: 'conflict',
+            recipient,
+            key,
+            planned,
+            existing,
+            quarantine: plans[index]!.onConflict.id,
+          }
+        }
+        return {
+          kind: 'planned',
+          effects: mentions[index]!.map(({ m, first }) => {
+            const effect = ofEffect.get(m)
+            assert(effect !== undefined, 'the plan statement tells of each effect')
+            return { id: effect.id as EffectId, created: first && effect.created === true }
+          }),
+        }
+      })
+    },
+  }
+}
+
+/** A key that the plan names twice, with different payloads. */
+function contradiction({ effects }: Plan): Omit<Conflict, 'kind' | 'quarantine'> | null {
+  const own = new Map<string, Fingerprint>()
+  for (const effect of effects) {
+    const existing = own.get(nameOf(effect))
+    if (existing !== undefined && existing !== effect.fingerprint) {
+      const { recipient, key, fingerprint } = effect
+      return { recipient, key, planned: fingerprint, existing }
+    }
+    own.set(nameOf(effect), effect.fingerprint)
+  }
+  return null
+}
+
+function nameOf({ recipient, key }: { readonly recipient: string; readonly key: EffectKey }): string {
+  return `${recipient.length}:${recipient}${key}`
+}

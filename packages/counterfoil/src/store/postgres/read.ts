@@ -1,0 +1,243 @@
+import { type EffectState, effectStates, isFinalState } from '../../domain/index.ts'
+import type { CauseView, EffectView, QuarantineView, ReceiptView, Sealed } from '../records.ts'
+import type {
+  EffectQuery,
+  EffectStory,
+  Page,
+  ReceiptQuery,
+  ReceiptStory,
+  SqlValue,
+  StoreStatus,
+} from '../store.ts'
+import { texts } from './columns.ts'
+import type { Row } from './connection.ts'
+import {
+  effectColumns,
+  historyColumns,
+  quarantineColumns,
+  receiptColumns,
+  stateColumns,
+  toEffect,
+  toQuarantine,
+  toReceipt,
+  toSealed,
+} from './rows.ts'
+import { quoted, type Statement } from './statement.ts'
+import { nowSql, type Timekeeper } from './time.ts'
+
+type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Row[]>
+
+/** What may be asked of the store. Lists walk an index downward; totals of what grows are kept, not counted. */
+export class Reading {
+  readonly #run: Run
+  readonly #time: Timekeeper
+  readonly #statements
+
+  constructor(schema: string, time: Timekeeper, run: Run) {
+    this.#run = run
+    this.#time = time
+    this.#statements = readingStatements(schema)
+  }
+
+  async listReceipts({ limit, before, producer, state }: ReceiptQuery): Promise<ReceiptView[]> {
+    const { receipts, receiptsIn } = this.#statements
+    const parameters = [before ?? null, producer ?? null, limit]
+    const rows = await this.#run(state === undefined ? receipts : receiptsIn[state], parameters)
+    return rows.map(toReceipt)
+  }
+
+  async showReceipt(id: string): Promise<ReceiptStory | null> {
+    const [[receipt], [quarantine], effects] = await Promise.all([
+      this.#run(this.#statements.receipt, [id]),
+      this.#run(this.#statements.quarantineOf, [id]),
+      this.#run(this.#statements.effectsOf, [id]),
+    ])
+    if (receipt === undefined) return null
+    return {
+      receipt: toReceipt(receipt),
+      quarantine: quarantine === undefined ? null : toQuarantine(quarantine),
+      effects: effects as unknown as ReceiptStory['effects'],
+    }
+  }
+
+  async listEffects({ limit, before, recipient, state }: EffectQuery): Promise<EffectView[]> {
+    const { effects, effectsOpen, effectsFinal } = this.#statements
+    const statement = state === undefined ? effects : isFinalState(state) ? effectsFinal : effectsOpen
+    const page = [before ?? null, recipient ?? null, limit]
+    return await this.#views(statement, state === undefined ? page : [...page, state])
+  }
+
+  async showEffects(name: string): Promise<EffectStory[]> {
+    const effects = await this.#views(this.#statements.effectsNamed, [name])
+    if (effects.length === 0) return []
+    const causes = await this.#run(this.#statements.causes, [texts(effects.map(({ id }) => id))])
+    return effects.map((effect) => ({
+      effect,
+      causes: causes.filter((row) => row.effect === effect.id).map(toCause),
+    }))
+  }
+
+  /** By id, as they are now. */
+  async effects(ids: readonly string[]): Promise<Map<string, EffectView>> {
+    const views = await this.#views(this.#statements.effectsById, [texts(ids)])
+    return new Map(views.map((view) => [view.id, view]))
+  }
+
+  async listQuarantine({ limit, before }: Page): Promise<QuarantineView[]> {
+    return (await this.#run(this.#statements.quarantine, [before ?? null, limit])).map(toQuarantine)
+  }
+
+  async showQuarantine(id: string): Promise<QuarantineView | null> {
+    const [row] = await this.#run(this.#statements.quarantineEntry, [id])
+    return row === undefined ? null : toQuarantine(row)
+  }
+
+  async readVault(ref: string): Promise<Sealed | null> {
+    const [, receipt] = /^vault\/([0-9]{1,15})$/.exec(ref) ?? []
+    if (receipt === undefined) return null
+    const [row] = await this.#run(this.#statements.vault, [receipt])
+    return row === undefined ? null : toSealed(row)
+  }
+
+  async status(): Promise<StoreStatus> {
+    const rows = await this.#run(this.#statements.status, [])
+    const totals = new Map(rows.map(({ name, value }) => [name as string, value as number | null]))
+    const total = (name: string) => totals.get(name) ?? 0
+    const accepted = total('accepted')
+    const quarantined = total('quarantine')
+    const byState = Object.fromEntries(
+      effectStates.map((state) => [
+        state,
+        total(state === 'confirmed' ? 'tally confirmed' : `effects ${state}`),
+      ]),
+    ) as Record<EffectState, number>
+    return {
+      schema: total('schema'),
+      receipts: {
+        total: total('tally receipts'),
+        duplicates: total('tally duplicates'),
+        byState: { accepted, quarantined, planned: total('tally receipts') - accepted - quarantined },
+      },
+      outbox: { waiting: accepted + total('alerts'), oldestAt: totals.get('oldest') ?? null },
+      quarantine: quarantined,
+      effects: {
+        total: Object.values(byState).reduce((sum, count) => sum + count, 0),
+        byState,
+        disputed: total('disputed'),
+        escalated: total('escalated'),
+      },
+    }
+  }
+
+  async #views(statement: Statement, parameters: readonly SqlValue[]): Promise<EffectView[]> {
+    const { reference } = this.#time
+    const rows = await this.#run(statement, [...parameters, this.#time.now(reference)])
+    return rows.map((row) => toEffect(row, reference))
+  }
+}
+
+function toCause(row: Row): CauseView {
+  const { receipt, producer, event_id: eventId, type, trigger, at } = row
+  return { receipt, producer, eventId, type, trigger, at }
+}
+
+export function readingStatements(schema: string) {
+  const s = quoted(schema)
+  const reads = (name: string, text: string): Statement => ({
+    name: `counterfoil_${name}`,
+    writes: false,
+    text,
+  })
+  const before = (table: string) =>
+    `coalesce((select seq from ${s}.${table} where id = $1::text), 9223372036854775807)`
+  const receipt = `select ${receiptColumns(s)} from ${s}.receipt r`
+  const receipts = (name: string, from: string, of: string) =>
+    reads(
+      name,
+      `select ${receiptColumns(s)} from ${from} where ${of} < ${before('receipt')}
+       and ($2::text is null or r.producer = $2) order by ${of} desc limit $3::int`,
+    )
+  // Where they wait, or what was written of them: each by its primary key.
+  const receiptsIn = (table: string) =>
+    receipts(`receipts_${table}`, `${s}.${table} w join ${s}.receipt r on r.seq = w.receipt`, 'w.receipt')
+  // The store's time comes last: each statement's own parameters have their places first.
+  const effect = (now: number) =>
+    `select ${effectColumns}, ${stateColumns(nowSql(`$${now}::bigint`))}, ${historyColumns(s)}`
+  const joined = `left join ${s}.open o on o.effect = e.seq left join ${s}.final f on f.effect = e.seq`
+  const page = (of: string) => `${of} < ${before('effect')} and ($2::text is null or e.recipient = $2)`
+  const quarantine = `select ${quarantineColumns} from ${s}.quarantine q join ${s}.receipt r on r.seq = q.receipt`
+  return {
+    receipts: receipts('receipts', `${s}.receipt r`, 'r.seq'),
+    receiptsIn: {
+      accepted: receiptsIn('outbox'),
+      planned: receiptsIn('plan'),
+      quarantined: receiptsIn('quarantine'),
+    },
+    receipt: reads('receipt', `${receipt} where r.id = $1`),
+    // cause_receipt
+    effectsOf: reads(
+      'effects_of',
+      `select e.id, e.recipient, e.key, coalesce(o.state, f.state) as state
+       from ${s}.effect e ${joined} where e.seq in
+         (select effect from ${s}.cause where receipt = (select seq from ${s}.receipt where id = $1)) order by e.seq`,
+    ),
+    effects: reads(
+      'effects',
+      `${effect(4)} from ${s}.effect e ${joined} where ${page('e.seq')} order by e.seq desc limit $3::int`,
+    ),
+    effectsOpen: reads(
+      'effects_open',
+      `${effect(5)} from ${s}.open o join ${s}.effect e on e.seq = o.effect left join ${s}.final f on f.effect = e.seq
+       where ${page('o.effect')} and o.state = $4 order by o.effect desc limit $3::int`,
+    ),
+    // final_state for the few that are not confirmed; the confirmed by the primary key.
+    effectsFinal: reads(
+      'effects_final',
+      `${effect(5)} from ${s}.final f join ${s}.effect e on e.seq = f.effect left join ${s}.open o on o.effect = e.seq
+       where ${page('f.effect')} and f.state = $4 order by f.effect desc limit $3::int`,
+    ),
+    // The unique index of id, effect_key, effect_idempotency.
+    effectsNamed: reads(
+      'effects_named',
+      `${effect(2)} from ${s}.effect e ${joined} where e.seq in (
+         select seq from ${s}.effect where id = $1 union select seq from ${s}.effect where key = $1
+         union select seq from ${s}.effect where hashtextextended(idempotency_key, 0) = hashtextextended($1, 0) and idempotency_key = $1)
+       order by e.seq`,
+    ),
+    effectsById: reads(
+      'effects_by_id',
+      `${effect(2)} from ${s}.effect e ${joined} where e.id = any($1::text[])`,
+    ),
+    // cause_effect
+    causes: reads(
+      'causes',
+      `select e.id as effect, r.id as receipt, r.producer, r.event_id, r.type, c.trigger, c.at::float8
+       from ${s}.effect e join ${s}.cause c on c.effect = e.seq join ${s}.receipt r on r.seq = c.receipt
+       where e.id = any($1::text[]) order by c.at, c.receipt`,
+    ),
+    quarantine: reads(
+      'quarantine',
+      `${quarantine} where q.seq < ${before('quarantine')} order by q.seq desc limit $2::int`,
+    ),
+    quarantineEntry: reads('quarantine_entry', `${quarantine} where q.id = $1`),
+    quarantineOf: reads('quarantine_of', `${quarantine} where r.id = $1`),
+    vault: reads('vault', `select key_id, nonce, ciphertext from ${s}.vault where receipt = $1::bigint`),
+    status: reads(
+      'status',
+      `select 'schema' as name, max(version)::float8 as value from ${s}.migration
+       union all select 'tally ' || name, sum(value)::float8 from ${s}.tally group by name
+       union all select 'accepted', count(*)::float8 from ${s}.outbox
+       union all select 'alerts', count(*)::float8 from ${s}.alert
+       union all select 'quarantine', count(*)::float8 from ${s}.quarantine
+       union all select 'effects ' || state, count(*)::float8 from ${s}.open group by state
+       union all select 'effects ' || state, count(*)::float8 from ${s}.final where state <> 'confirmed' group by state
+       union all select 'disputed', (select count(*) from ${s}.open where disputed)::float8
+         + (select count(*) from ${s}.final where (disputed or escalated) and disputed)::float8
+       union all select 'escalated', (select count(*) from ${s}.open where escalated)::float8
+         + (select count(*) from ${s}.final where (disputed or escalated) and escalated)::float8
+       union all select 'oldest', min(at)::float8 from (
+         (select received_at as at from ${s}.receipt where seq = (select min(receipt) from ${s}.outbox))
+         union all (select raised_at from ${s}.alert where seq = (select min(seq) from ${s}.alert))) t`,
+    ),
+  }
+}

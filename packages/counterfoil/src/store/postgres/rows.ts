@@ -1,0 +1,160 @@
+import type { Instant } from '../../domain/index.ts'
+import type {
+  AttemptRecord,
+  EffectView,
+  EvidenceRecord,
+  QuarantineView,
+  ReceiptView,
+  Sealed,
+} from '../records.ts'
+import { deliveryFromBytes, fingerprintFromBytes } from '../sqlite/digest.ts'
+import type { Row } from './connection.ts'
+
+/** Columns as statements select them, and the records they stand for. */
+
+export function receiptColumns(s: string): string {
+  return `r.seq::text, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
+  r.raw_fingerprint, r.content_type, r.bytes::float8, r.signed, r.origin, r.event_at::float8, r.received_at::float8,
+  case when exists (select 1 from ${s}.outbox o where o.receipt = r.seq) then 'accepted'
+    when exists (select 1 from ${s}.quarantine q where q.receipt = r.seq) then 'quarantined' else 'planned' end as state,
+  (select c.id from ${s}.receipt c where c.seq = r.conflicts_with) as conflicts_with,
+  case when not r.signed then (select c.id from ${s}.receipt c where not c.signed and c.fingerprint = r.fingerprint
+    and c.producer = r.producer and c.seq < r.seq order by c.seq limit 1) end as same_content_as,
+  (select d.count::float8 from ${s}.duplicate d where d.receipt = r.seq) as duplicates,
+  (select d.last_at::float8 from ${s}.duplicate d where d.receipt = r.seq) as last_duplicate_at,
+  (select p.at::float8 from ${s}.plan p where p.receipt = r.seq) as planned_at,
+  (select p.by from ${s}.plan p where p.receipt = r.seq) as planned_by`
+}
+
+export function toReceipt(row: Row): ReceiptView {
+  return {
+    id: row.id,
+    delivery: deliveryFromBytes(row.delivery),
+    producer: row.producer,
+    namespace: row.namespace,
+    source: row.source,
+    eventId: row.event_id,
+    type: row.type,
+    schemaVersion: row.schema_version,
+    fingerprint: fingerprintFromBytes(row.fingerprint),
+    rawFingerprint: fingerprintFromBytes(row.raw_fingerprint),
+    contentType: row.content_type,
+    bytes: row.bytes,
+    provenance: row.signed ? 'signed' : 'unsigned',
+    origin: row.origin,
+    eventAt: row.event_at,
+    receivedAt: row.received_at,
+    state: row.state,
+    vault: vaultOf(row.seq),
+    duplicates: row.duplicates ?? 0,
+    lastDuplicateAt: row.last_duplicate_at,
+    conflictsWith: row.conflicts_with,
+    sameContentAs: row.same_content_as,
+    plannedAt: row.planned_at,
+    plannedBy: row.planned_by,
+  }
+}
+
+/** Where a receipt's sealed payload is kept. */
+export function vaultOf(receipt: string): string {
+  return `vault/${receipt}`
+}
+
+export function toSealed(row: Row): Sealed {
+  return { keyId: row.key_id, nonce: plainBytes(row.nonce), ciphertext: plainBytes(row.ciphertext) }
+}
+
+/** Not the driver's Buffer: what the port hands out is plain. */
+function plainBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+export const quarantineColumns = `
+  q.id, q.reason, q.detail, q.owner, q.at::float8, q.receipt::text as receipt_seq, r.id as receipt, r.producer, r.type`
+
+export function toQuarantine(row: Row): QuarantineView {
+  return {
+    id: row.id,
+    receipt: row.receipt,
+    reason: row.reason,
+    detail: JSON.parse(row.detail),
+    owner: row.owner,
+    vault: vaultOf(row.receipt_seq),
+    at: row.at,
+    producer: row.producer,
+    type: row.type,
+  }
+}
+
+/** What never changes of an effect. */
+export const effectColumns = `
+  e.seq::text, e.id, e.recipient, e.key, e.name, e.fingerprint, e.idempotency_key, e.order_domain, e.order_version::float8,
+  e.planned_at::float8`
+
+/** What does. @param now parameter of `nowSql`, or that time @param column where it stands: in `o` (open), or in `f` (final) */
+export function stateColumns(
+  now: string,
+  column: (name: string) => string = (name) => `coalesce(o.${name}, f.${name})`,
+): string {
+  return `${column('state')} as state, ${column('version')}::float8 as version, ${column('disputed')} as disputed,
+  ${column('escalated')} as escalated, ${column('changed_at')}::float8 as changed_at, (o.at - ${now})::float8 as due_in`
+}
+
+/** Attempts and evidence of the effect `e` as JSON, in the order of their numbers. */
+export function historyColumns(s: string, needed = 'true'): string {
+  return `
+  case when ${needed} then (select json_agg(a order by a.number) from ${s}.attempt a where a.effect = e.seq) end as attempts,
+  case when ${needed} then (select json_agg(v order by v.seq) from ${s}.evidence v where v.effect = e.seq) end as evidence`
+}
+
+/** @param reference what `due_in` counts from, by the caller's clock */
+export function toEffect(row: Row, reference: Instant): EffectView {
+  return {
+    id: row.id,
+    recipient: row.recipient,
+    key: row.key,
+    name: row.name,
+    fingerprint: fingerprintFromBytes(row.fingerprint),
+    idempotencyKey: row.idempotency_key,
+    order: row.order_domain === null ? null : { domain: row.order_domain, version: row.order_version },
+    plannedAt: row.planned_at,
+    state: row.state,
+    version: row.version,
+    disputed: row.disputed,
+    escalated: row.escalated,
+    changedAt: row.changed_at,
+    dueAt: row.due_in === null ? null : reference + row.due_in,
+    attempts: ((row.attempts ?? []) as Row[]).map(toAttempt),
+    evidence: ((row.evidence ?? []) as Row[]).map(toEvidence),
+  }
+}
+
+function toAttempt(row: Row): AttemptRecord {
+  return {
+    number: row.number,
+    begunAt: row.begun_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome,
+    open: row.open,
+    why: row.why,
+    status: row.status,
+    correlation: row.correlation,
+    retryAfterMs: row.retry_after_ms,
+    worker: row.worker,
+  }
+}
+
+function toEvidence(row: Row): EvidenceRecord {
+  return {
+    at: row.at,
+    kind: row.kind,
+    fact: row.fact,
+    attempt: row.attempt,
+    from: row.from_state,
+    to: row.to_state,
+    why: row.why,
+    status: row.status,
+    correlation: row.correlation,
+    by: row.by,
+  }
+}

@@ -1,0 +1,36 @@
+import { assert } from '../../domain/index.ts'
+
+/** One statement of ours. Its name is that of its prepared form on each connection. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+  /** A statement that writes leaves its outcome open when its answer is lost. */
+  readonly writes: boolean
+}
+
+/** A schema's name, quoted; `postgres()` has checked it. */
+export function quoted(schema: string): string {
+  assert(!schema.includes('"'), 'a schema name without quotes')
+  return `"${schema}"`
+}
+
+/** A fingerprint's bytes as the text that the port speaks. */
+export function fingerprintText(column: string): string {
+  return `case get_byte(${column}, 0) when 1 then 'jcs-sha256:' else 'raw-sha256:' end || encode(substring(${column} from 2), 'hex')`
+}
+
+/**
+ * The key is among those of a CTE's column, as a condition that an index takes. Beside a join it keeps a plan made
+ * while the table was empty from reading all of it for each row of the CTE when it has grown.
+ */
+export function keyed(key: string, cte: string, column: string): string {
+  return `${key} = any(array(select ${column} from ${cte}))`
+}
+
+/**
+ * Is the value among those of a CTE's column? Inside a test for truth a subquery is not made a join: it is
+ * hashed once and probed, however many rows the planner expects.
+ */
+export function among(column: string, cte: string, value: string = column): string {
+  return `(${value} in (select ${column} from ${cte})) is true`
+}
