@@ -5,12 +5,14 @@ import { auditList, auditVerify } from './audit.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { loadConfig } from './config.ts'
+import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
 import { operatorsNew } from './operators.ts'
 import { withTimes } from './print.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
 import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quarantine-decide.ts'
 import { receiptsList, receiptsShow } from './receipts.ts'
+import { reconcile } from './reconcile.ts'
 import { serveCommand } from './serve.ts'
 import { migrate, status } from './store-commands.ts'
 
@@ -19,6 +21,7 @@ const commands: readonly Command[] = [
   check,
   migrate,
   status,
+  doctor,
   receiptsList,
   receiptsShow,
   effectsList,
@@ -29,6 +32,7 @@ const commands: readonly Command[] = [
   quarantineReprocess,
   quarantineDismiss,
   unknownList,
+  reconcile,
   auditList,
   auditVerify,
   operatorsNew,
