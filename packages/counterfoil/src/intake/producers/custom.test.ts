@@ -86,6 +86,15 @@ describe('a producer of one’s own', () => {
     assert.equal(make().facts({ id: '', type: 1 }, delivery).type, null)
   })
 
+  test('one signed header never borrows from another', () => {
+    const authentication: HmacAuthentication = { ...signing, signs: '{header:x-id}.{header:x-type}.{body}' }
+    const signature = hmac(`a.b.c.${body}`).digest('hex')
+    const sent = (id: string, type: string) =>
+      verify({ authentication }, { 'x-signature': signature, 'x-id': id, 'x-type': type })
+    assert.equal(sent('a', 'b.c'), 'verified')
+    assert.equal(sent('a.b', 'c'), 'refused')
+  })
+
   test('may show a credential instead: bearer, basic, or a header', () => {
     const basic = `Basic ${Buffer.from('user:pass:word').toString('base64')}`
     const ways = [
@@ -115,6 +124,8 @@ describe('a producer of one’s own', () => {
       { authentication: { ...signing, signs: '' } },
       { authentication: { ...signing, signs: '{payload}' } },
       { authentication: { ...signing, signs: '{body' } },
+      { authentication: { ...signing, signs: '{header:x-a}{body}' } },
+      { authentication: { ...signing, signs: '{body}{header:x-a}' } },
       { authentication: { ...signing, signs: '{timestamp}.{body}' } },
       { authentication: { ...signing, signs: '{body}', timestamp: { header: 'X-Time' } } },
       { authentication: { ...signing, timestamp: { header: 'X-Time', toleranceSeconds: 0 } } },

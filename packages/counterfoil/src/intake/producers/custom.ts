@@ -3,7 +3,7 @@ import { CounterfoilError, type Duration } from '../../domain/index.ts'
 import { authorization, checkBasic, checkCredential } from '../credential.ts'
 import { type EventPlaces, isHeaderName, placeInWords, readsPlaces } from '../places.ts'
 import type { Delivery, OfflineKind, ProducerFacts } from '../producer.ts'
-import { checkHeader, checkStamped, hmacKey, secretsOf, toleranceOf } from '../signature.ts'
+import { checkHeader, checkStamped, hmacKey, refused, secretsOf, toleranceOf } from '../signature.ts'
 
 /** A secret that both sides know signs what the template says. */
 export interface HmacAuthentication {
@@ -112,7 +112,7 @@ function hmacSigning(kind: string, way: HmacAuthentication): Signing {
     for (const part of parts) hmac.update(bytesOf(part, delivery, stamp))
     return mark + hmac.digest(way.encoding)
   }
-  const names = parts.flatMap((part) => /^\{header:(.+)\}$/.exec(part)?.[1]?.toLowerCase() ?? [])
+  const names = parts.flatMap((part) => headerIn(part) ?? [])
   if (![header, timestamp?.header ?? 'x', ...names].every(isHeaderName))
     throw invalid(kind, 'A header name is none.')
   return {
@@ -121,6 +121,9 @@ function hmacSigning(kind: string, way: HmacAuthentication): Signing {
     words: `\`${template}\`, HMAC-${algorithm.toUpperCase()} in ${way.encoding}`,
     freshness: timestamp === undefined ? 'none' : `header \`${timestamp.header}\`, ${toleranceSeconds} s`,
     verify(delivery, now) {
+      if (borrows(parts, delivery)) {
+        return refused('identity_invalid', 'a signed header holds the text that ends it in what is signed')
+      }
       if (timestamp === undefined)
         return checkHeader(delivery, header, keys, (key) => expect(key, delivery, ''))
       return checkStamped(delivery, now, {
@@ -139,11 +142,26 @@ function hmacSigning(kind: string, way: HmacAuthentication): Signing {
 function partsOf(kind: string, template: string): readonly string[] {
   const parts = template.split(/(\{[^{}]*\})/).filter((part) => part !== '')
   const known = /^(?:[^{}]+|\{(?:body|timestamp|method|url|header:[^{}]+)\})$/
-  if (parts.length > 0 && parts.every((part) => known.test(part))) return parts
+  const isSeparated = !/\}\{header:|\{header:[^{}]+\}\{/.test(template)
+  if (parts.length > 0 && isSeparated && parts.every((part) => known.test(part))) return parts
   throw invalid(
     kind,
-    'signs holds {body}, {timestamp}, {method}, {url} or {header:NAME}, and text between them.',
+    'signs holds {body}, {timestamp}, {method}, {url} or {header:NAME}, with text around each header.',
   )
+}
+
+/** Whether one signed header could borrow from the next: two deliveries would have the same signed text. */
+function borrows(parts: readonly string[], delivery: Delivery): boolean {
+  return parts.some((part, at) => {
+    const [header, next] = [headerIn(part), headerIn(parts[at + 2] ?? '')]
+    if (header === undefined || next === undefined) return false
+    return (delivery.header(header) ?? '').includes(parts[at + 1]!)
+  })
+}
+
+/** The name in `{header:NAME}`, in lower case. */
+function headerIn(part: string): string | undefined {
+  return /^\{header:(.+)\}$/.exec(part)?.[1]?.toLowerCase()
 }
 
 /** Header text is bytes, one a character, and signed as it came. */
@@ -152,10 +170,8 @@ function bytesOf(part: string, delivery: Delivery, timestamp: string): Uint8Arra
   if (part === '{timestamp}') return Buffer.from(timestamp, 'latin1')
   if (part === '{method}') return Buffer.from(delivery.method)
   if (part === '{url}') return Buffer.from(delivery.url)
-  const [, header] = /^\{header:(.+)\}$/.exec(part) ?? []
-  return header === undefined
-    ? Buffer.from(part)
-    : Buffer.from(delivery.header(header.toLowerCase()) ?? '', 'latin1')
+  const header = headerIn(part)
+  return header === undefined ? Buffer.from(part) : Buffer.from(delivery.header(header) ?? '', 'latin1')
 }
 
 function credential(kind: string, way: CredentialAuthentication): Signing {
