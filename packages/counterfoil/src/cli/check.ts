@@ -8,7 +8,12 @@ export const check: Command = {
   usage: 'counterfoil check [--config FILE]',
   example: 'counterfoil check --config counterfoil.config.ts',
   async run({ app, out }) {
-    const { producers, triggers, recipients, store, owner } = await app()
+    const { producers, triggers, recipients, store, owner, operators, alerts } = await app()
+    const { to: delivery, unattended = null } = alerts
+    const alertsTo =
+      delivery === undefined
+        ? null
+        : { recipient: delivery.effect.recipient.name, effect: delivery.effect.name }
     out.json({
       store: { kind: store.kind, location: store.location },
       producers: [...producers.values()].map((producer) => ({
@@ -31,6 +36,8 @@ export const check: Command = {
         contract: recipient.contract,
         inWords: contractInWords(recipient.contract),
       })),
+      operators: operators.map(({ name, role, token }) => ({ name, role, hasToken: token !== undefined })),
+      alerts: { to: alertsTo, unattended },
     })
     out.line(`store: ${store.kind} at ${store.location}`)
     for (const producer of producers.values()) {
@@ -47,6 +54,16 @@ export const check: Command = {
       out.line()
       out.line(`recipient ${recipient.name} at ${placeOf(recipient)}`)
       for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
+    }
+    out.line()
+    const where = alertsTo === null ? 'the log' : `${alertsTo.recipient} as '${alertsTo.effect}'`
+    const again =
+      unattended === null
+        ? ''
+        : `; what waits ${unattended.after} with nobody assigned: to ${unattended.owner}`
+    out.line(`alerts: to ${where}${again}`)
+    for (const { name, role, token } of operators) {
+      out.line(`operator ${name}: ${role}${token === undefined ? ', at the command line only' : ''}`)
     }
     return exit.done
 
