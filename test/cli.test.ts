@@ -41,6 +41,7 @@ const commands = [
   'quarantine reprocess',
   'quarantine dismiss',
   'unknown list',
+  'reconcile',
   'audit list',
   'audit verify',
   'operators new',
@@ -127,7 +128,21 @@ describe('the command line', () => {
     assert.match(out, /"Not there" is proof 5s after the last attempt ended/)
     assert.match(out, /producer github \(github\), owner \w+/)
     assert.match(out, /^alerts: to the log$/m)
+    assert.match(out, /quarantine: no event of a type that no trigger supports/)
     assert.doesNotMatch(out, /whsec_|Secret|undefined/)
+  })
+
+  test("reconcile names what bypassed the ledger, from the recipient's own listing", async () => {
+    const file = join(directory, 'listing.jsonl')
+    writeFileSync(file, '{"correlation":"op_9","amount":1200}\n')
+    const against = ['--against', file, '--recipient', 'workshop', '--config', config]
+    const ran = await counterfoil('reconcile', ...against)
+    assert.equal(ran.code, 1)
+    assert.match(ran.out, /1 acts in the listing, 0 effects in the ledger, 0 agree\.\nBYPASSED line 1: op_9/)
+    const { bypassed } = JSON.parse((await counterfoil('reconcile', ...against, '--json')).out)
+    assert.deepEqual(bypassed, [{ line: 1, key: null, correlation: 'op_9', members: { amount: 1200 } }])
+    writeFileSync(file, '')
+    assert.equal((await counterfoil('reconcile', ...against)).code, 0)
   })
 
   test('what is not there is said so, with exit code 1', async () => {
@@ -150,6 +165,8 @@ describe('the command line', () => {
       'quarantine dismiss',
       'quarantine dismiss qua_0 --operator dana --reason x',
       'quarantine assign qua_0 --version 1 --operator dana --reason x',
+      'reconcile',
+      'reconcile --against nowhere.jsonl --recipient workshop',
       'audit list --before x',
       'audit verify --head x',
       'operators new dana --role boss',

@@ -17,6 +17,8 @@ const shapes = Object.keys(contracts) as Shape[]
 /** A scenario in which each call is made at all. */
 const scenarios: Record<CrashableCall, (shape: Shape) => WorldOptions | null> = {
   accept: (shape) => ({ shape }),
+  // Batches: test/cases-intake.test.ts.
+  acceptAll: () => null,
   claimOutbox: (shape) => ({ shape }),
   plan: (shape) => ({ shape }),
   commit: (shape) => ({ shape, trigger: 'sql' }),

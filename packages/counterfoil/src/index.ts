@@ -43,13 +43,25 @@ export {
   type Producer,
   type ProducerOptions,
   producer,
+  type Upcast,
 } from './intake/index.ts'
 export {
+  type AskContext,
+  type CallContext,
+  type CallOptions,
+  type CallReading,
+  type CallResult,
   type EffectDefinition,
+  type HttpOptions,
+  type LookupReading,
   type Network,
+  NotSent,
+  type PublishedContractOptions,
+  publishedContract,
   type Recipient,
   type RecipientOptions,
   recipient,
+  type TombstoneReading,
 } from './recipients/index.ts'
 export type {
   Accepted,

@@ -1,6 +1,9 @@
-import { contractInWords } from '../operate/index.ts'
+import type { Counterfoil } from '../counterfoil.ts'
+import { codeOf, type ErrorCode } from '../domain/index.ts'
+import type { EventType } from '../intake/index.ts'
+import { contractInWords, type UnsupportedType, unsupportedTypes } from '../operate/index.ts'
 import { placeOf } from '../recipients/index.ts'
-import { type Command, exit } from './command.ts'
+import { type Command, exit, type Output } from './command.ts'
 
 export const check: Command = {
   name: 'check',
@@ -9,11 +12,8 @@ export const check: Command = {
   example: 'counterfoil check --config counterfoil.config.ts',
   async run({ app, out }) {
     const { producers, triggers, recipients, store, owner, operators, alerts } = await app()
-    const { to: delivery, unattended = null } = alerts
-    const alertsTo =
-      delivery === undefined
-        ? null
-        : { recipient: delivery.effect.recipient.name, effect: delivery.effect.name }
+    const seen = await seenInQuarantine(store, triggers)
+    const alertsTo = deliveryOf(alerts)
     out.json({
       store: { kind: store.kind, location: store.location },
       producers: [...producers.values()].map((producer) => ({
@@ -37,7 +37,8 @@ export const check: Command = {
         inWords: contractInWords(recipient.contract),
       })),
       operators: operators.map(({ name, role, token }) => ({ name, role, hasToken: token !== undefined })),
-      alerts: { to: alertsTo, unattended },
+      alerts: { to: alertsTo, unattended: alerts.unattended ?? null },
+      quarantine: seen,
     })
     out.line(`store: ${store.kind} at ${store.location}`)
     for (const producer of producers.values()) {
@@ -55,13 +56,8 @@ export const check: Command = {
       out.line(`recipient ${recipient.name} at ${placeOf(recipient)}`)
       for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
     }
-    out.line()
-    const where = alertsTo === null ? 'the log' : `${alertsTo.recipient} as '${alertsTo.effect}'`
-    const again =
-      unattended === null
-        ? ''
-        : `; what waits ${unattended.after} with nobody assigned: to ${unattended.owner}`
-    out.line(`alerts: to ${where}${again}`)
+    printUnsupported(seen, out)
+    printAlerts(alerts, out)
     for (const { name, role, token } of operators) {
       out.line(`operator ${name}: ${role}${token === undefined ? ', at the command line only' : ''}`)
     }
@@ -72,4 +68,59 @@ export const check: Command = {
       return [...new Set(on.map((type) => type.type))]
     }
   },
+}
+
+/** What the store knows of events that no trigger supports, or why it was not asked: there may be none yet. */
+type Seen = { readonly unsupported: readonly UnsupportedType[] } | { readonly notRead: ErrorCode }
+
+async function seenInQuarantine(
+  store: Counterfoil['store'],
+  triggers: Counterfoil['triggers'],
+): Promise<Seen> {
+  try {
+    await store.open({ migrate: false })
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === undefined) throw error
+    return { notRead: code }
+  }
+  try {
+    const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
+    return { unsupported: await unsupportedTypes(store, subscribed) }
+  } finally {
+    await store.close()
+  }
+}
+
+function printUnsupported(seen: Seen, out: Output): void {
+  out.line()
+  if ('notRead' in seen) {
+    out.line(`quarantine: not read [${seen.notRead}]`)
+    return
+  }
+  if (seen.unsupported.length === 0) {
+    out.line('quarantine: no event of a type that no trigger supports')
+    return
+  }
+  out.line('in quarantine, as no trigger supports them:')
+  for (const { producer, type, version, count } of seen.unsupported) {
+    out.line(`  ${producer} ${type}${version === null ? '' : ` in version ${version}`}, ${count}`)
+  }
+}
+
+type Alerts = Counterfoil['alerts']
+
+function deliveryOf({ to }: Alerts): { readonly recipient: string; readonly effect: string } | null {
+  return to === undefined ? null : { recipient: to.effect.recipient.name, effect: to.effect.name }
+}
+
+function printAlerts(alerts: Alerts, out: Output): void {
+  const to = deliveryOf(alerts)
+  const { unattended } = alerts
+  const again =
+    unattended === undefined
+      ? ''
+      : `; what waits ${unattended.after} with nobody assigned: to ${unattended.owner}`
+  out.line()
+  out.line(`alerts: to ${to === null ? 'the log' : `${to.recipient} as '${to.effect}'`}${again}`)
 }

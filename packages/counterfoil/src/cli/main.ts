@@ -11,6 +11,7 @@ import { withTimes } from './print.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
 import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quarantine-decide.ts'
 import { receiptsList, receiptsShow } from './receipts.ts'
+import { reconcile } from './reconcile.ts'
 import { serveCommand } from './serve.ts'
 import { migrate, status } from './store-commands.ts'
 
@@ -29,6 +30,7 @@ const commands: readonly Command[] = [
   quarantineReprocess,
   quarantineDismiss,
   unknownList,
+  reconcile,
   auditList,
   auditVerify,
   operatorsNew,

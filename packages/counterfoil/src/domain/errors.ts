@@ -23,6 +23,7 @@ export const errorCodes = {
   config_invalid: 'The configuration contradicts itself or lacks something.',
   config_not_found: 'The configuration file does not exist or has no usable default export.',
   contract_invalid: 'The recipient contract contradicts itself.',
+  contract_unpublished: 'The recipient publishes no contract that can be read.',
   order_without_fence: 'An effect claims order at a recipient that has no ordering control.',
   key_ring_missing: 'No vault key is configured.',
   key_ring_invalid: 'The vault key ring cannot be read.',

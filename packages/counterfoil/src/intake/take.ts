@@ -272,7 +272,7 @@ function handOver(ports: TakePorts, entry: Entry, accepted: Accepted): void {
   entry.holdsPlace = false
   ports.handOff?.deliver({
     outbox: accepted.outbox,
-    event: toEvent(entry.acceptance.receipt, entry.fit.data),
+    event: toEvent(entry.acceptance.receipt, entry.fit),
   })
 }
 

@@ -2,6 +2,13 @@ export { type AuditVerification, listAudit, verifyAudit } from './audit.ts'
 export { contractInWords } from './contract-in-words.ts'
 export { Credentials, minTokenLength, newToken, operatorNamed } from './credentials.ts'
 export type { Act, Decision } from './decision.ts'
+export {
+  type Comparison,
+  compareListing,
+  effectsSince,
+  type ListedAct,
+  parseListing,
+} from './listing.ts'
 export { authorise, isRole, type Operator } from './operator.ts'
 export {
   assign,
@@ -22,3 +29,4 @@ export {
   runMany,
 } from './quarantine-many.ts'
 export { type StoryLine, type ToldEffect, tell } from './story.ts'
+export { type UnsupportedType, unsupportedTypes } from './unsupported.ts'

@@ -5,6 +5,7 @@ import { SimulatedProcess } from './simulated-process.ts'
 /** The store calls that commit something: a process may die before or after each. */
 export const crashableCalls = [
   'accept',
+  'acceptAll',
   'claimOutbox',
   'plan',
   'commit',
