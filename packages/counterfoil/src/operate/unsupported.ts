@@ -28,7 +28,6 @@ export async function unsupportedTypes(
   for (let seen = 0; seen < maxEntries && next !== null; seen += pageSize) {
     const page = await store.listQuarantine({
       limit: pageSize,
-      state: 'waiting',
       reason: 'unsupported-type',
       state: 'waiting',
       ...(next === undefined ? {} : { before: next }),
