@@ -110,6 +110,7 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Who looks after what names no narrower owner. */
   readonly owner: string
   readonly operators: readonly OperatorOptions[]
+  readonly alerts: AlertOptions
   readonly clock: Clock
   /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
   readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
@@ -200,6 +201,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     recipients,
     owner,
     operators,
+    alerts,
     clock,
     counters,
     async readPayload({ id, vault: place }) {

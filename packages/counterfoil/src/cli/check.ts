@@ -11,8 +11,9 @@ export const check: Command = {
   usage: 'counterfoil check [--config FILE]',
   example: 'counterfoil check --config counterfoil.config.ts',
   async run({ app, out }) {
-    const { producers, triggers, recipients, store, owner } = await app()
+    const { producers, triggers, recipients, store, owner, operators, alerts } = await app()
     const seen = await seenInQuarantine(store, triggers)
+    const alertsTo = deliveryOf(alerts)
     out.json({
       store: { kind: store.kind, location: store.location },
       producers: [...producers.values()].map((producer) => ({
@@ -35,6 +36,8 @@ export const check: Command = {
         contract: recipient.contract,
         inWords: contractInWords(recipient.contract),
       })),
+      operators: operators.map(({ name, role, token }) => ({ name, role, hasToken: token !== undefined })),
+      alerts: { to: alertsTo, unattended: alerts.unattended ?? null },
       quarantine: seen,
     })
     out.line(`store: ${store.kind} at ${store.location}`)
@@ -54,6 +57,10 @@ export const check: Command = {
       for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
     }
     printUnsupported(seen, out)
+    printAlerts(alerts, out)
+    for (const { name, role, token } of operators) {
+      out.line(`operator ${name}: ${role}${token === undefined ? ', at the command line only' : ''}`)
+    }
     return exit.done
 
     function typesOf(producer: string): string[] {
@@ -99,4 +106,21 @@ function printUnsupported(seen: Seen, out: Output): void {
   for (const { producer, type, version, count } of seen.unsupported) {
     out.line(`  ${producer} ${type}${version === null ? '' : ` in version ${version}`}, ${count}`)
   }
+}
+
+type Alerts = Counterfoil['alerts']
+
+function deliveryOf({ to }: Alerts): { readonly recipient: string; readonly effect: string } | null {
+  return to === undefined ? null : { recipient: to.effect.recipient.name, effect: to.effect.name }
+}
+
+function printAlerts(alerts: Alerts, out: Output): void {
+  const to = deliveryOf(alerts)
+  const { unattended } = alerts
+  const again =
+    unattended === undefined
+      ? ''
+      : `; what waits ${unattended.after} with nobody assigned: to ${unattended.owner}`
+  out.line()
+  out.line(`alerts: to ${to === null ? 'the log' : `${to.recipient} as '${to.effect}'`}${again}`)
 }

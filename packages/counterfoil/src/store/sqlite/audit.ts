@@ -18,7 +18,9 @@ export class AuditLog {
   readonly #parts
 
   constructor(db: DatabaseSync) {
-    this.#newest = db.prepare('select number, digest from counterfoil_audit order by number desc limit 1')
+    this.#newest = db.prepare(
+      'select number, digest from counterfoil_audit where number = (select max(number) from counterfoil_audit)',
+    )
     // The unique index of decision.
     this.#byDecision = db.prepare('select * from counterfoil_audit where decision = ?')
     this.#append = db.prepare(`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plans } from './fixtures/plans.ts'
+import { plans, planUses as using } from './fixtures/plans.ts'
 
 /** Every walk over quarantine entries, by what it begins with. */
 const walks = [
@@ -30,15 +30,6 @@ test('each filter walks its own index from where the page before ended, in order
 })
 
 test('what an operator and the engine ask of single entries is found by an index', () => {
-  const using = (sql: RegExp, index: string) => {
-    const found = plans().filter((plan) => sql.test(plan.sql))
-    assert.ok(found.length > 0, `no statement matches ${sql}`)
-    for (const { steps } of found)
-      assert.ok(
-        steps.some((step) => step.includes(index)),
-        steps.join('; '),
-      )
-  }
   using(/attended_at <= \?/, 'counterfoil_quarantine_unattended')
   using(/from counterfoil_quarantine w join/, 'counterfoil_quarantine_held')
   using(/from counterfoil_quarantine_note where entry/, 'counterfoil_quarantine_note_entry')

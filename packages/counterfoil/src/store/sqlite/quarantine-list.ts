@@ -7,7 +7,7 @@ import { quarantineColumns, toQuarantine } from './rows.ts'
 type Row = Record<string, any>
 
 /** Entries that one page looks at, at most: what it costs has a limit, whatever the filter leaves over. */
-export const maxScanned = 10_000
+export const maxScanned = 5_000
 /** Notes of one entry that are shown. */
 const maxNotes = 100
 

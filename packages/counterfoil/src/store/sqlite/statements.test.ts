@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plans } from './fixtures/plans.ts'
+import { plans, planUses as using } from './fixtures/plans.ts'
 
 /** Small whatever the history: at most one row for each schema version, total or waiting thing. */
 const small = /counterfoil_(migration|count)\b/
@@ -9,8 +9,11 @@ test('no statement walks through a table, so that none gets slower with history'
   const all = plans()
   assert.ok(all.length > 40)
   for (const { sql, steps } of all) {
+    // What a subquery with a limit of its own has found: quarantine-index.test.ts holds how it found it.
+    const limited = /limit :scan\)/.test(sql) ? 'SCAN q' : null
     const scans = steps.filter(
-      (step) => /^SCAN/.test(step) && !/CONSTANT ROW|\(subquery/.test(step) && !small.test(step),
+      (step) =>
+        /^SCAN/.test(step) && step !== limited && !/CONSTANT ROW|\(subquery/.test(step) && !small.test(step),
     )
     assert.deepEqual(scans, [], sql)
     const sorts = steps.filter((step) => /TEMP B-TREE FOR ORDER BY/.test(step))
@@ -20,15 +23,6 @@ test('no statement walks through a table, so that none gets slower with history'
 })
 
 test('what a comment says of an index is so', () => {
-  const using = (sql: RegExp, index: string) => {
-    const found = plans().filter((plan) => sql.test(plan.sql))
-    assert.ok(found.length > 0, `no statement matches ${sql}`)
-    for (const { steps } of found)
-      assert.ok(
-        steps.some((step) => step.includes(index)),
-        `${sql}: ${steps.join('; ')}`,
-      )
-  }
   using(/update counterfoil_outbox set at = \?, worker = \? where/, 'counterfoil_outbox_at')
   using(/update counterfoil_alert set at = \?, worker = \? where/, 'counterfoil_alert_at')
   using(/select effect from counterfoil_due where recipient/, 'counterfoil_due_at')

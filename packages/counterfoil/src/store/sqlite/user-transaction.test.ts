@@ -87,7 +87,7 @@ test('a plan that is none leaves the transaction as it was, with what else is in
     database.exec('commit')
     assert.deepEqual([conflict.kind, consumed.kind], ['conflict', 'consumed'])
     assert.equal((await store.showReceipt(two.receipt))?.receipt.state, 'accepted')
-    assert.deepEqual(await store.listQuarantine({ limit: 10 }), [])
+    assert.deepEqual((await store.listQuarantine({ limit: 10 })).entries, [])
   }))
 
 test('another connection that writes makes it busy, told as such', () =>
