@@ -45,7 +45,7 @@ export interface Session<Tx> {
   readonly tx: Tx
   /**
    * Takes the key until the transaction ends, and reads its row, and the time after it was taken. The row may be as
-   * old as the call itself; `keep` and `close` find out. Null: no key.
+   * old as the call itself; `keep` and `close` find out. Null: no key. Called first in every transaction.
    */
   claim(id: Uint8Array | null): Awaitable<Claim>
   /** Compare and set; holds the domain until the transaction ends. @returns the version that is not older, or null */

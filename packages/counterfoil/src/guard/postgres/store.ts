@@ -50,7 +50,6 @@ export function postgresGuardStore<Client extends PgClient = PgClient>(
     const lent = await ours(borrow)
     let broken = true
     try {
-      await ours(() => lent.client.query(begin))
       const outcome = await work(lent.client)
       if (outcome.commit) await commit(lent.client)
       else await ours(() => lent.client.query('rollback'))
@@ -68,6 +67,7 @@ export function postgresGuardStore<Client extends PgClient = PgClient>(
     mode: 'async',
     async migrate() {
       await transact(async (client) => {
+        await ours(() => client.query(begin))
         await ours(() => migrate(client, prefix))
         return { commit: true, value: undefined }
       })
@@ -75,7 +75,7 @@ export function postgresGuardStore<Client extends PgClient = PgClient>(
     async transaction<Value>(work: (session: Session<Client>) => Steps<Outcome<Value>>) {
       for (let round = 1; ; round++) {
         try {
-          return await transact((client) => runAsync(work(sessionOn(client, statements))))
+          return await transact((client) => runAsync(work(sessionOn(client, statements, begin))))
         } catch (error) {
           if (!(error instanceof KeyTaken) || round === rounds) throw error
         }
@@ -86,20 +86,29 @@ export function postgresGuardStore<Client extends PgClient = PgClient>(
       return await runAsync(work(sessionOn(tx, statements)))
     },
     clean: ({ forgetKeys, limit }) =>
-      transact(async (client) => ({
-        commit: true,
-        value: await ours(() => statements.clean(client, forgetKeys, limit)),
-      })),
+      transact(async (client) => {
+        await ours(() => client.query(begin))
+        return { commit: true, value: await ours(() => statements.clean(client, forgetKeys, limit)) }
+      }),
     async close() {},
   }
 }
 
-function sessionOn<Client extends PgClient>(client: Client, statements: Statements): Session<Client> {
+/** @param begin begins the transaction together with the first claim; absent within one of the owner's */
+function sessionOn<Client extends PgClient>(
+  client: Client,
+  statements: Statements,
+  begin?: string,
+): Session<Client> {
+  let opening = begin
   return {
     tx: client,
     async claim(id) {
-      if (id === null) return { inFlight: false, row: null, now: Date.now() }
-      return await ours(() => statements.claim(client, id))
+      const before = opening
+      opening = undefined
+      if (id !== null) return await ours(() => statements.claim(client, id, before))
+      if (before !== undefined) await ours(() => client.query(before))
+      return { inFlight: false, row: null, now: Date.now() }
     },
     raise: (place) => ours(() => statements.raise(client, place)),
     async keep(answer) {
