@@ -127,6 +127,7 @@ describe('the command line', () => {
     assert.match(out, /may be repeated under the same key until 21\.6h after the first attempt, never later/)
     assert.match(out, /"Not there" is proof 5s after the last attempt ended/)
     assert.match(out, /producer github \(github\), owner \w+/)
+    assert.match(out, /quarantine: no event of a type that no trigger supports/)
     assert.doesNotMatch(out, /whsec_|Secret|undefined/)
   })
 

@@ -31,7 +31,10 @@ import {
 import { z } from 'zod'
 
 const secret = Buffer.from('a secret that only tests know 123')
-const standard = producer('standard', standardWebhooks({ secrets: `whsec_${secret.toString('base64')}` }))
+export const standard = producer(
+  'standard',
+  standardWebhooks({ secrets: `whsec_${secret.toString('base64')}` }),
+)
 
 /** The contract shapes that decide what may follow an unknown outcome. */
 export const contracts = {

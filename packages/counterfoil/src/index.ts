@@ -43,6 +43,7 @@ export {
   type Producer,
   type ProducerOptions,
   producer,
+  type Upcast,
 } from './intake/index.ts'
 export {
   type AskContext,
@@ -55,6 +56,8 @@ export {
   type LookupReading,
   type Network,
   NotSent,
+  type PublishedContractOptions,
+  publishedContract,
   type Recipient,
   type RecipientOptions,
   recipient,

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Counterfoil } from '../counterfoil.ts'
-import { CounterfoilError, codeOf } from '../domain/index.ts'
+import { CounterfoilError, codeOf, printable } from '../domain/index.ts'
 import { auditList, auditVerify } from './audit.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
@@ -95,10 +95,13 @@ function output(json: boolean): Output {
       if (json) process.stdout.write(`${JSON.stringify(withTimes(value), null, 2)}\n`)
     },
     line: (text = '') => {
-      if (!json) process.stdout.write(`${text}\n`)
+      if (!json) process.stdout.write(`${printable(text, ownCharacters)}\n`)
     },
   }
 }
+
+/** Beyond ASCII, in texts that we print. */
+const ownCharacters = '→…'
 
 /** What was wrong and what to do; a problem of ours keeps its stack for the report. */
 function report(error: unknown, json: boolean): number {
@@ -110,7 +113,9 @@ function report(error: unknown, json: boolean): number {
       `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } }, null, 2)}\n`,
     )
   } else {
-    process.stderr.write(`counterfoil: ${message} [${code}]\n${hint === undefined ? '' : `${hint}\n`}`)
+    process.stderr.write(
+      `counterfoil: ${printable(message, ownCharacters)} [${code}]\n${hint === undefined ? '' : `${hint}\n`}`,
+    )
     if (code === 'internal' && error instanceof Error && error.stack !== undefined)
       process.stderr.write(`${error.stack}\n`)
   }

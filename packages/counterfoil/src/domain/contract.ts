@@ -153,6 +153,9 @@ export type WaitRule = {
   | { readonly pointer: string; readonly header?: never }
 )
 
+/** Where a recipient publishes its contract (RFC 8615). */
+export const contractPath = '/.well-known/counterfoil-contract.json'
+
 /** True when the recipient rejects an older version: only then may an effect claim order. */
 export function comparesVersions(contract: Contract): boolean {
   return contract.ordering?.fence !== undefined

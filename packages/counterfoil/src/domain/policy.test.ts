@@ -92,6 +92,16 @@ describe('after an unknown outcome', () => {
     assert.equal(nextStep(unknown(hinting, [day + 2_000]), day + 3_000).kind, 'operator')
   })
 
+  test('what was fenced while an earlier attempt is open is not repeated for ever: it is asked until absence is final', () => {
+    const fenced = { ...unknownAttempt(2, 10_000, 11_000), outcome: 'fenced', open: false } as const
+    const attempts = [unknownAttempt(1, 0, 1_000), fenced]
+    const asked = nextStep(unknown(both, [12_000], attempts), 12_000)
+    assert.equal(asked.kind, 'lookup')
+    const last = nextStep(unknown(both, [12_000, 40_500], attempts), 40_500)
+    assert.deepEqual([last.kind, last.kind === 'lookup' && last.at], ['lookup', 41_000])
+    assert.equal(nextStep(unknown(idempotent, [], attempts), 12_000).kind, 'operator')
+  })
+
   test('Retry-After is honoured before a repeat', () => {
     const attempts = [{ ...unknownAttempt(1, 0, 1_000), retryAfterMs: 60_000 }]
     const step = nextStep(unknown(idempotent, [], attempts), 1_000)

@@ -87,8 +87,8 @@ function unknownStep(situation: Situation, now: Instant): Step {
   }
   const asked = sinceLast.at(-1) ?? ended
   const until = repeatUntil(situation)
-  // What was accepted is in work: to repeat it would learn nothing.
-  if (until !== null && !accepted) {
+  // What was accepted is in work, and what was fenced once will be fenced again: to repeat it would learn nothing.
+  if (until !== null && !accepted && last?.outcome !== 'fenced') {
     const at = asked + Math.max(backOffMs(attempts.length - 1), last?.retryAfterMs ?? 0)
     if (Math.max(at, now) < until) return { kind: 'repeat', at, why: because.repeat(contract) }
   }

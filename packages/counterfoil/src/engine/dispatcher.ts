@@ -4,6 +4,10 @@ import { attend, type EffectPorts, type EffectSettings, runAttempt } from './eff
 import { describe } from './failure-text.ts'
 import { passes } from './patience.ts'
 
+/** A claim is a commit: it is made for a quarter of a recipient's places, or after this pause for fewer. */
+const portion = 0.25
+const gatherMs = 5
+
 /**
  * Takes effects that are due, as many as each recipient has free places, and keeps their leases alive while
  * an attempt runs. A lease schedules and proves nothing: what it cannot keep becomes unknown.
@@ -13,11 +17,14 @@ export class Dispatcher {
   readonly #settings: EffectSettings
   readonly #inFlight = new Map<EffectId, number>()
   readonly #places = new Map<string, number>()
+  /** Recipients that may have more due than was taken, for want of places. */
+  readonly #behind = new Set<string>()
   readonly #abort = new AbortController()
   #taking = false
   #again = false
   #stopped = true
   #cancelRenewal = () => {}
+  #cancelGathering: (() => void) | undefined
   #idle: (() => void)[] = []
 
   constructor(ports: EffectPorts, settings: EffectSettings) {
@@ -34,6 +41,7 @@ export class Dispatcher {
   /** Takes nothing more, waits up to `drainMs` for what is in flight, then cuts it off: that becomes unknown. */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true
+    this.#endGathering()
     const drained =
       this.#inFlight.size === 0 && !this.#taking
         ? Promise.resolve()
@@ -44,7 +52,13 @@ export class Dispatcher {
     this.#cancelRenewal()
   }
 
-  /** Looks for due effects; called on every hint and by the poll that is the truth behind the hints. */
+  /** A hint that effects are due: looks for them, soon when many are wanted at once and few places are free. */
+  wake(): void {
+    for (const name of this.#places.keys()) this.#behind.add(name)
+    this.#refill()
+  }
+
+  /** Looks for due effects now: for the poll, which is the truth behind the hints. */
   async take(): Promise<void> {
     if (this.#taking) {
       this.#again = true
@@ -52,11 +66,14 @@ export class Dispatcher {
     }
     if (this.#stopped) return
     this.#taking = true
+    this.#endGathering()
     try {
       do {
         this.#again = false
         const slots = this.#freePlaces()
         if (Object.keys(slots).length === 0) return
+        // A hint that comes while the store answers is about what the answer may not have.
+        for (const name of Object.keys(slots)) this.#behind.delete(name)
         const { worker, leaseMs } = this.#settings
         const taken = await this.#ports.store.takeDue({
           worker,
@@ -64,7 +81,11 @@ export class Dispatcher {
           leaseMs,
           slots,
         })
-        for (const work of taken) this.#run(work)
+        for (const work of taken) {
+          slots[work.effect.recipient]!--
+          this.#run(work)
+        }
+        for (const [name, left] of Object.entries(slots)) if (left === 0) this.#behind.add(name)
       } while (this.#again && !this.#stopped)
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
@@ -73,6 +94,21 @@ export class Dispatcher {
       this.#taking = false
       this.#wakeStop()
     }
+  }
+
+  /** Takes for places that came free, if more may be due. */
+  #refill(): void {
+    if (this.#stopped || this.#behind.size === 0) return
+    const worth = [...this.#behind].some(
+      (name) => this.#places.get(name)! >= this.#settings.recipients.get(name)!.concurrency * portion,
+    )
+    if (worth) void this.take()
+    else this.#cancelGathering ??= this.#ports.clock.after(gatherMs, () => void this.take())
+  }
+
+  #endGathering(): void {
+    this.#cancelGathering?.()
+    this.#cancelGathering = undefined
   }
 
   #freePlaces(): Record<string, number> {
@@ -99,7 +135,7 @@ export class Dispatcher {
       .finally(() => {
         this.#count(id, recipient, -1)
         this.#wakeStop()
-        void this.take()
+        this.#refill()
       })
   }
 

@@ -55,7 +55,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   let cancelPoll = () => {}
   let nextLook: { at: Instant; cancel: () => void } | undefined
 
-  const wake = () => void dispatcher.take()
+  const wake = () => dispatcher.wake()
   const lookAgain = (at: Instant) => {
     if (!running || (nextLook !== undefined && nextLook.at <= at)) return
     nextLook?.cancel()
@@ -71,7 +71,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   const poll = () => {
     cancelPoll = clock.after(settings.pollMs, () => {
       void relay.poll()
-      wake()
+      void dispatcher.take()
       if (running) poll()
     })
   }

@@ -22,10 +22,17 @@ export interface Arrival {
   /** By lower-case name; null when absent. */
   header(name: string): string | null
   headers(): Iterable<readonly [name: string, value: string]>
+  /** False when there are more than `maxHeaders`, or they are larger than `maxHeaderBytes` together. */
+  headersFit(): boolean
   readBody(limits: BodyLimits, clock: Clock): Promise<BodyReading>
 }
 
-/** A Fetch request. */
+/** Headers of one delivery; no sender that we know has half as many. */
+export const maxHeaders = 100
+/** Bytes of all header names and values; Node's own limit is lower unless it was raised. */
+export const maxHeaderBytes = 65_536
+
+/** A Fetch request. Whoever made it of a connection has limited its headers: to go through them costs half of all intake. */
 export function fromRequest(request: Request): Arrival {
   const { headers } = request
   return {
@@ -34,6 +41,7 @@ export function fromRequest(request: Request): Arrival {
     scheme: request.url.slice(0, request.url.indexOf(':')),
     header: (name) => headers.get(name),
     headers: () => headers,
+    headersFit: () => true,
     readBody: (limits, clock) => readBody(request, limits, clock),
   }
 }
@@ -53,8 +61,16 @@ export function fromIncoming(incoming: IncomingMessage): Arrival {
     scheme: 'encrypted' in incoming.socket ? 'https' : 'http',
     header,
     headers: () => Object.keys(incoming.headers).map((name) => [name, header(name)!] as const),
+    headersFit: () => fits(incoming.rawHeaders),
     readBody: (limits, clock) => readIncoming(incoming, header, limits, clock),
   }
+}
+
+function fits(rawHeaders: readonly string[]): boolean {
+  if (rawHeaders.length > 2 * maxHeaders) return false
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length
+  return bytes <= maxHeaderBytes
 }
 
 /** What is not read stays in the socket: the server drains or closes it after the answer. */

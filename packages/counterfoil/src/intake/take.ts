@@ -16,6 +16,8 @@ import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import type { Arrival } from './arrival.ts'
 import { ArrivedDelivery, type Delivery } from './delivery.ts'
 import { type Fit, fitEvent, toEvent, unfit } from './event.ts'
+import type { Gate } from './gate.ts'
+import { inflate, isKnownCoding } from './inflate.ts'
 import type { KeySource } from './key-source.ts'
 import { acceptedType, readPayload } from './payload.ts'
 import type { EventTypes, Producer } from './producer.ts'
@@ -42,6 +44,8 @@ export interface Refusal {
   readonly kind: 'refused'
   readonly code: ErrorCode
   readonly why: string
+  /** When another try makes sense. */
+  readonly retryAfterMs?: number
 }
 
 export function refuse(code: ErrorCode, why: string): Refusal {
@@ -64,19 +68,25 @@ export const maxElements = 10_000
  *
  * @throws whatever is our own fault
  */
-export async function take(
-  ports: TakePorts,
-  producer: Producer,
-  keys: KeySource,
-  arrival: Arrival,
-): Promise<Taken> {
+export async function take(ports: TakePorts, gate: Gate, arrival: Arrival): Promise<Taken> {
+  const { producer, keys, rate } = gate
   const { kind } = producer
+  const waitMs = rate === null ? 0 : rate.wait()
+  if (waitMs > 0) {
+    return { kind: 'refused', code: 'rate_limited', why: 'more than the rate allows', retryAfterMs: waitMs }
+  }
   if (arrival.method !== 'POST') return await shakeHands(ports, producer, keys, arrival)
+  const coding = arrival.header('content-encoding')
+  if (!isKnownCoding(coding)) {
+    return refuse('content_encoding_unsupported', 'of content codings gzip, deflate and br are understood')
+  }
   const mediaType = acceptedType(kind.contentTypes, arrival.header('content-type'))
   if (mediaType === null) {
     return refuse('content_type_unsupported', `this producer sends ${kind.contentTypes.join(' or ')}`)
   }
-  const read = await arrival.readBody(producer, ports.clock)
+  const wire = await arrival.readBody(producer, ports.clock)
+  if (wire.kind === 'refused') return wire
+  const read = coding === null ? wire : await inflate(coding, wire.body, producer.maxBytes)
   if (read.kind === 'refused') return read
   const delivery = new ArrivedDelivery(arrival, producer.publicUrl, read.body)
   const receivedAt = ports.clock.now()
@@ -84,6 +94,7 @@ export async function take(
   const verifying = verify(producer, delivery, receivedAt, keys)
   const verification = verifying instanceof Promise ? await verifying : verifying
   if (verification.kind === 'refused') return verification
+  rate?.take()
 
   const own = kind.read?.(delivery, mediaType, producer.numbers)
   const reads = own ?? readPayload(producer, mediaType, read.body)
@@ -261,7 +272,7 @@ function handOver(ports: TakePorts, entry: Entry, accepted: Accepted): void {
   entry.holdsPlace = false
   ports.handOff?.deliver({
     outbox: accepted.outbox,
-    event: toEvent(entry.acceptance.receipt, entry.fit.data),
+    event: toEvent(entry.acceptance.receipt, entry.fit),
   })
 }
 

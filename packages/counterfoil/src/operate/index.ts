@@ -29,3 +29,4 @@ export {
   runMany,
 } from './quarantine-many.ts'
 export { type StoryLine, type ToldEffect, tell } from './story.ts'
+export { type UnsupportedType, unsupportedTypes } from './unsupported.ts'

@@ -464,6 +464,7 @@ export interface StoreStatus {
     readonly byState: Readonly<Record<ReceiptState, number>>
   }
   readonly outbox: { readonly waiting: number; readonly oldestAt: Instant | null }
+  /** Entries that wait. */
   readonly quarantine: number
   readonly effects: {
     readonly total: number

@@ -53,7 +53,7 @@ export function discord(options: DiscordOptions): OfflineKind {
       retries: isInteractions ? 'none' : 'several times within 10 min',
       ordering: unordered,
       handshake: `a ping, after the signature was verified: ${isInteractions ? '`{"type":1}`' : '204'}`,
-      expects: `${isInteractions ? 'a deferred message, `{"type":5}`' : '204'} within 3 s; 401 for a bad signature, and it probes`,
+      expects: `${isInteractions ? 'a deferred message, `{"type":5}`' : '204 within 3 s'}; 401 for a bad signature, and it probes`,
       sources: [
         'https://docs.discord.com/developers/interactions/overview',
         'https://docs.discord.com/developers/events/webhook-events',

@@ -50,7 +50,7 @@ export function gitlab(options: GitLabOptions): OfflineKind {
       retries: 'none documented; by hand; switched off after repeated failures',
       ordering: unordered,
       handshake: null,
-      expects: '2xx within 10 s',
+      expects: '2xx',
       sources: [
         'https://docs.gitlab.com/user/project/integrations/webhooks/',
         'https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944',

@@ -3,7 +3,7 @@ import type { DueClaim, DueWork, EffectWork, RepeatBegin, SqlValue } from '../st
 import { numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
 import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from './rows.ts'
-import { quoted, type Statement } from './statement.ts'
+import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
 /** The lifecycle's word for what beginning does; the statements below have no state of their own making. */
@@ -39,7 +39,7 @@ moved as (
     version = o.version + (p.before = 'planned')::int, attempts = o.attempts + (p.before = 'planned')::int,
     escalated = o.escalated and p.before <> 'planned',
     changed_at = case when p.before = 'planned' then $6::bigint else o.changed_at end
-  from picked p where o.effect = p.effect
+  from picked p where o.effect = p.effect and ${keyed('o.effect', 'picked', 'effect')}
   returning o.*, p.before, p.before_version
 ),
 begun as (
@@ -96,9 +96,9 @@ export function renewStatement(schema: string): Statement {
     writes: true,
     text: `
 update ${s}.open o set at = ${nowSql('$4::bigint')} + $3::bigint
-from (select e.seq from unnest($2::text[]) as i(id)
-  cross join lateral (select seq from ${s}.effect where id = i.id limit 1) e) held
-where o.effect = held.seq and o.worker = $1::text and o.state = '${attempting}'`,
+where o.effect = any(array(select e.seq from unnest($2::text[]) as i(id)
+    cross join lateral (select seq from ${s}.effect where id = i.id limit 1) e))
+  and o.worker = $1::text and o.state = '${attempting}'`,
   }
 }
 

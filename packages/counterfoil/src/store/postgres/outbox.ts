@@ -2,7 +2,7 @@ import type { Instant } from '../../domain/index.ts'
 import type { NewQuarantine, OutboxClaim, OutboxRecord, SqlValue } from '../store.ts'
 import type { Row } from './connection.ts'
 import { receiptColumns, toReceipt, toSealed } from './rows.ts'
-import { quoted, type Statement } from './statement.ts'
+import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
 /** An outbox number names a plan when positive (its receipt's seq) and an alert when negative. */
@@ -30,7 +30,7 @@ picked_alerts as materialized (
 ),
 alerts as (
   update ${s}.alert a set at = (select now from clock) + $3::bigint, worker = $2::text
-  from picked_alerts p where a.seq = p.seq
+  from picked_alerts p where a.seq = p.seq and ${keyed('a.seq', 'picked_alerts', 'seq')}
   returning a.seq, a.tries, a.reason, a.owner, a.receipt, a.quarantine, a.effect, a.raised_at
 ),
 room as materialized (select $4::int - (select count(*) from alerts) as size),
@@ -45,7 +45,7 @@ picked as materialized (
 ),
 plans as (
   update ${s}.outbox o set at = (select now from clock) + $3::bigint, worker = $2::text
-  from picked p where o.receipt = p.receipt
+  from picked p where o.receipt = p.receipt and ${keyed('o.receipt', 'picked', 'receipt')}
   returning o.receipt, o.tries
 )
 select 'alert' as claimed, -a.seq::float8 as outbox, a.tries, a.reason, a.owner, a.receipt as about_receipt,

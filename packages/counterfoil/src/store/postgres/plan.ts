@@ -3,7 +3,7 @@ import { fingerprintBytes, fingerprintToBytes } from '../sqlite/digest.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
 import { Block, numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
-import { among, fingerprintText, quoted, type Statement } from './statement.ts'
+import { among, fingerprintText, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
 type Conflict = Extract<Planned, { kind: 'conflict' }>
@@ -48,7 +48,7 @@ given as materialized (
 -- The primary keys of outbox and receipt. Who deletes the record plans it; $8: a conflict is quarantined here.
 held as (
   delete from ${s}.outbox o using given g
-  where o.receipt = g.outbox and ($8::boolean or not g.conflict)
+  where o.receipt = g.outbox and ${keyed('o.receipt', 'given', 'outbox')} and ($8::boolean or not g.conflict)
     and exists (select 1 from ${s}.receipt r where r.seq = o.receipt and r.id = g.receipt)
   returning g.n
 ),
@@ -95,7 +95,7 @@ alerted as (
   select ${nowSql('now')}, at, 'effect-conflict', owner, receipt, quarantine from given_up
 )
 select g.n::int as plan, null::int as m, g.conflict,
-  (${among('n', 'held', 'g.n')}) or (g.conflict and exists (select 1 from ${s}.outbox o where o.receipt = g.outbox)) as held,
+  (${among('n', 'held', 'g.n')}) or (g.conflict and (select true from ${s}.outbox where receipt = g.outbox limit 1) is true) as held,
   c.recipient, c.key, c.planned, c.existing, null::text as id, null::boolean as created
 from given g left join clash c on c.n = g.n
 union all

@@ -2,7 +2,7 @@ import { CounterfoilError, isFinalState } from '../../domain/index.ts'
 import type { EffectView } from '../records.ts'
 import type { Settled, Settlement, SqlValue } from '../store.ts'
 import { booleans, numbers, texts } from './columns.ts'
-import { among, quoted, type Statement } from './statement.ts'
+import { among, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
 /**
@@ -32,10 +32,13 @@ stayed as (
     changed_at = g.at, at = case when g.due_kept then o.at else ${nowSql('g.now')} + g.due_in end,
     worker = case when g.due_kept then o.worker end
   from given g where o.effect = g.effect and o.version = g.version and not g.final
+    and ${keyed('o.effect', 'given', 'effect')}
   returning g.n
 ),
 left_open as (
-  delete from ${s}.open o using given g where o.effect = g.effect and o.version = g.version and g.final returning g.n
+  delete from ${s}.open o using given g where o.effect = g.effect and o.version = g.version and g.final
+    and ${keyed('o.effect', 'given', 'effect')}
+  returning g.n
 ),
 finished as (
   insert into ${s}.final (effect, state, version, disputed, escalated, changed_at)
@@ -44,6 +47,7 @@ finished as (
 disputed as (
   update ${s}.final f set version = f.version + 1, disputed = g.disputed, escalated = g.escalated, changed_at = g.at
   from given g where f.effect = g.effect and f.version = g.version and f.state = g.to_state
+    and ${keyed('f.effect', `given where final and not ${among('n', 'left_open')}`, 'effect')}
   returning g.n
 ),
 moved as materialized (select n from stayed union all select n from left_open union all select n from disputed),
@@ -60,7 +64,7 @@ answered as (
   from given g
   cross join lateral (select b.number, b.number is not distinct from g.attempt and coalesce(b.outcome, 'unknown') = 'unknown' as answers
     from ${s}.attempt b where b.effect = g.effect and (b.number = g.attempt or g.close)) x
-  where a.effect = g.effect and a.number = x.number and ${among('n', 'moved')}
+  where a.effect = g.effect and a.number = x.number and ${among('n', 'moved')} and ${keyed('a.effect', 'given', 'effect')}
 ),
 noted as (
   insert into ${s}.evidence (effect, at, kind, fact, attempt, from_state, to_state, why, status, correlation, by)

@@ -8,6 +8,17 @@ export interface Statement {
   readonly writes: boolean
 }
 
+/**
+ * Our statements find every row by an index. The planner is told to keep to that: a plan made while a table was
+ * small would otherwise read all of it when it has grown.
+ */
+export const steadyPlans: string = [
+  'plan_cache_mode=force_generic_plan',
+  ...['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map((name) => `${name}=off`),
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ')
+
 /** A schema's name, quoted; `postgres()` has checked it. */
 export function quoted(schema: string): string {
   assert(!schema.includes('"'), 'a schema name without quotes')
@@ -17,6 +28,14 @@ export function quoted(schema: string): string {
 /** A fingerprint's bytes as the text that the port speaks. */
 export function fingerprintText(column: string): string {
   return `case get_byte(${column}, 0) when 1 then 'jcs-sha256:' else 'raw-sha256:' end || encode(substring(${column} from 2), 'hex')`
+}
+
+/**
+ * The key is among those of a CTE's column, as a condition that an index takes. Beside a join it keeps a plan made
+ * while the table was empty from reading all of it for each row of the CTE when it has grown.
+ */
+export function keyed(key: string, cte: string, column: string): string {
+  return `${key} = any(array(select ${column} from ${cte}))`
 }
 
 /**

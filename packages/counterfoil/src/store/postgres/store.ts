@@ -65,7 +65,7 @@ import { namesOf as planNames, planParameters, planStatement } from './plan.ts'
 import { Reading } from './read.ts'
 import { Session } from './session.ts'
 import { notMoved, settleParameters, settleStatement } from './settle.ts'
-import type { Statement } from './statement.ts'
+import { type Statement, steadyPlans } from './statement.ts'
 import { Tally } from './tally.ts'
 import { type StoreClock, Timekeeper } from './time.ts'
 
@@ -462,22 +462,10 @@ const notify: Statement = {
   text: "select pg_notify($1::text, '')",
 }
 
-/**
- * Our statements find every row by an index. The planner is told to keep to that: a plan made while a table was
- * small would otherwise read all of it when it has grown.
- */
 function ofStatements(settings: StoreSettings): ConnectionSettings {
-  const steady = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
-    (name) => `-c ${name}=off`,
-  )
   return {
     ...common(settings),
-    options: [
-      settings.hosts.options,
-      limits(settings),
-      '-c plan_cache_mode=force_generic_plan',
-      ...steady,
-    ].join(' '),
+    options: [settings.hosts.options, limits(settings), steadyPlans].join(' '),
   }
 }
 
