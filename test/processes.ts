@@ -8,23 +8,35 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..')
 const launcher = join(root, 'packages/counterfoil/bin/counterfoil.js')
-const demoConfig = join(root, 'demo/counterfoil.config.ts')
 
-/** A real server process on the demo's configuration or another, and the demo's recipient, in a directory of their own. */
+export interface ProcessesOptions {
+  /** Default: the demo's. */
+  readonly config?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A server process of its own on the records that others use too. */
+export interface Another {
+  readonly child: ChildProcess
+  readonly url: string
+}
+
+/** Real server processes on the demo's configuration or another, and the demo's recipient, in a directory of their own. */
 export class DemoProcesses {
   readonly directory = mkdtempSync(join(tmpdir(), 'counterfoil-processes-'))
+  readonly #others = new Set<ChildProcess>()
   url = ''
   /** What the processes that start from now on find in their environment beside the rest. */
-  readonly environment: Record<string, string> = {}
+  readonly environment: Record<string, string>
   readonly #config: string
   #port = 0
   #recipientPort = 0
   #server: ChildProcess | undefined
-  #second: ChildProcess | undefined
   #recipient: ChildProcess | undefined
 
-  constructor(config = demoConfig) {
-    this.#config = config
+  constructor({ config, environment = {} }: ProcessesOptions = {}) {
+    this.#config = config ?? join(root, 'demo/counterfoil.config.ts')
+    this.environment = { ...environment }
   }
 
   get recipientUrl(): string {
@@ -54,9 +66,12 @@ export class DemoProcesses {
     this.#server = await this.#serve(this.#port)
   }
 
-  /** Another process on the same file. */
-  async startSecondServer(): Promise<void> {
-    this.#second = await this.#serve(await freePort())
+  /** Another process on the same records. */
+  async startAnother(): Promise<Another> {
+    const port = await freePort()
+    const child = await this.#serve(port)
+    this.#others.add(child)
+    return { child, url: `http://127.0.0.1:${port}` }
   }
 
   async #serve(port: number): Promise<ChildProcess> {
@@ -111,7 +126,7 @@ export class DemoProcesses {
 
   async dispose(): Promise<void> {
     await end(this.#server, 'SIGKILL')
-    await end(this.#second, 'SIGKILL')
+    for (const other of this.#others) await end(other, 'SIGKILL')
     await end(this.#recipient, 'SIGKILL')
     rmSync(this.directory, { recursive: true, force: true })
   }
@@ -139,6 +154,7 @@ export class DemoProcesses {
   }
 }
 
+/** Waits for it. */
 export async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))

@@ -26,7 +26,7 @@ interface Entry {
 async function started(environment: Record<string, string> = {}) {
   const recipient = new KeyedRecipient()
   await recipient.start()
-  const processes = new DemoProcesses(config)
+  const processes = new DemoProcesses({ config })
   Object.assign(processes.environment, {
     COUNTERFOIL_DEMO_RECIPIENT: recipient.url,
     COUNTERFOIL_OPERATORS: `vera:viewer:${tokens.vera},olga:operator:${tokens.olga},abe:approver:${tokens.abe}`,

@@ -12,6 +12,7 @@ import {
   producer,
   type Recipient,
   recipient,
+  type Store,
   trigger,
 } from 'counterfoil'
 import { standardWebhooks } from 'counterfoil/producers'
@@ -80,11 +81,13 @@ export interface WorldOptions {
   readonly trigger?: 'plain' | 'sql' | 'fails-once' | 'fails'
   /** More of the configuration; it is asked at each start, as another deployment is. */
   readonly configure?: (seats: Recipient) => Partial<CounterfoilOptions>
+  /** Where the records are instead of a file: handles on one and the same store, and its placeholder. */
+  readonly database?: { readonly store: () => Store; readonly placeholder: string } | undefined
 }
 
 /**
- * The engine that ships on the real SQLite store in a directory of its own, with virtual time and a simulated
- * recipient. Processes start, die and start again on the same file.
+ * The engine that ships on the real SQLite store in a directory of its own, or another store, with virtual time and
+ * a simulated recipient. Processes start, die and start again on the same records.
  */
 export class World {
   readonly clock = new VirtualClock()
@@ -143,7 +146,7 @@ export class World {
     })
     this.#process = process
     this.#app = counterfoil({
-      store: faultyStore(sqlite(join(this.#directory, 'counterfoil.db')), about.store ?? null, process),
+      store: faultyStore(this.#store(), about.store ?? null, process),
       triggers: [
         trigger('open a seat when an invoice is paid', {
           on: paid,
@@ -152,7 +155,7 @@ export class World {
             if (mode === 'sql') {
               tx.run('create table if not exists seat (id text primary key, opened integer not null)')
               tx.run(
-                'insert into seat values (?, 1) on conflict (id) do update set opened = opened + 1',
+                `insert into seat values (${this.#placeholder}, 1) on conflict (id) do update set opened = seat.opened + 1`,
                 data.id,
               )
             }
@@ -245,7 +248,7 @@ export class World {
   /** How often the trigger's own statement was committed for this seat. */
   async opened(seat: string): Promise<number> {
     const session = await this.app.store.beginPlan({ timeoutMs: 5_000 })
-    const row = await session.get('select opened from seat where id = ?', seat)
+    const row = await session.get(`select opened from seat where id = ${this.#placeholder}`, seat)
     await session.rollback()
     return Number(row?.opened ?? 0)
   }
@@ -263,6 +266,14 @@ export class World {
   async dispose(): Promise<void> {
     await this.kill()
     rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  #store(): Store {
+    return this.#options.database?.store() ?? sqlite(join(this.#directory, 'counterfoil.db'))
+  }
+
+  get #placeholder(): string {
+    return this.#options.database?.placeholder ?? '?'
   }
 
   /** Real work is over: the store answered everything and its answers were acted on. */

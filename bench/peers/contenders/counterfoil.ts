@@ -18,6 +18,7 @@ import { undiciNetwork } from '../../../packages/counterfoil/src/recipients/inde
 import { secret, signed } from '../../deliveries.ts'
 import { concurrently } from '../../figures.ts'
 import type { Contender, Item, Place, Sending } from '../contender.ts'
+import { databaseOf } from '../measure.ts'
 
 /** The same in the process that fills and the one that works. */
 process.env.COUNTERFOIL_VAULT_KEYS = `bench:${Buffer.alloc(32, 7).toString('base64')}`
@@ -180,4 +181,43 @@ export const effects: Contender = {
     await app.stop()
   },
   working: workingOn,
+  async aged(place, items) {
+    const store = postgres(place.url)
+    await store.open({ migrate: true })
+    await store.close()
+    const database = await databaseOf(place)
+    for (const statement of oldEffects) await database.run(statement.replaceAll('$items', String(items)))
+    await database.close()
+  },
 }
+
+/**
+ * A ledger as a long life leaves it: each receipt planned, its effect confirmed at the first attempt, identities
+ * spread over the indexes like new ones. Payloads are short; nothing reads them again.
+ */
+const oldEffects = [
+  `insert into counterfoil.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version,
+     fingerprint, raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at)
+   select n, 'rcp_' || lpad(n::text, 26, '0'), sha256(n::text::bytea), 'bench', 'bench', 'standard-webhooks',
+     'msg_' || md5(n::text)::uuid, 'invoice.paid', null, '\\x01'::bytea || sha256(n::text::bytea),
+     '\\x02'::bytea || sha256(n::text::bytea), 'application/json', 1000, true, 'live', null, 1700000000000 + n
+   from generate_series(1, $items) n`,
+  `insert into counterfoil.vault (receipt, key_id, nonce, ciphertext)
+   select n, 'bench', decode(repeat('00', 12), 'hex'), sha256(n::text::bytea) from generate_series(1, $items) n`,
+  `insert into counterfoil.plan (receipt, at, by)
+   select n, 1700000000000 + n, 'unversioned' from generate_series(1, $items) n`,
+  `insert into counterfoil.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, planned_at)
+   select n, 'eff_' || lpad(n::text, 26, '0'), 'sink', 'invoice/' || md5(n::text)::uuid, 'invoice.collect',
+     '\\x01'::bytea || sha256(n::text::bytea), md5(n::text), 1700000000000 + n from generate_series(1, $items) n`,
+  `insert into counterfoil.request (effect, key_id, nonce, ciphertext)
+   select n, 'bench', decode(repeat('00', 12), 'hex'), sha256(n::text::bytea) from generate_series(1, $items) n`,
+  `insert into counterfoil.cause (effect, receipt, trigger, at)
+   select n, n, 'collect a paid invoice', 1700000000000 + n from generate_series(1, $items) n`,
+  `insert into counterfoil.attempt (effect, number, begun_at, ended_at, outcome, open, why, status, worker)
+   select n, 1, 1700000000000 + n, 1700000000005 + n, 'confirmed', false, '200', 200, 'wrk_old'
+   from generate_series(1, $items) n`,
+  `insert into counterfoil.final (effect, state, version, disputed, escalated, changed_at)
+   select n, 'confirmed', 3, false, false, 1700000000005 + n from generate_series(1, $items) n`,
+  `insert into counterfoil.tally (name, value) values ('receipts', $items), ('confirmed', $items)`,
+  `select setval('counterfoil.receipt_seq', $items), setval('counterfoil.effect_seq', $items)`,
+]

@@ -180,7 +180,8 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     vault ??= new Vault(
       loadKeyRing({
         env: process.env,
-        devFile: developmentKeyFile(store.location),
+        // Beside the file; a database elsewhere has no place beside it on this machine.
+        devFile: store.kind === 'sqlite' ? `${store.location}.vault-key` : 'counterfoil.vault-key',
         log,
         ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
       }),
@@ -304,11 +305,6 @@ function byName<Named extends { readonly name: string }>(
     map.set(one.name, one)
   }
   return map
-}
-
-/** Beside the store where that is a file; else in the working directory. */
-function developmentKeyFile(location: string): string {
-  return location.includes('://') ? 'counterfoil.vault-key' : `${location}.vault-key`
 }
 
 function notStarted(): Response {

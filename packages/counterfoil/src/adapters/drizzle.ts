@@ -2,6 +2,7 @@ import { type SQLWrapper, sql as template } from 'drizzle-orm'
 import type { SqlExecutor, SqlValue, Transactions } from '../store/index.ts'
 import { inTransaction } from './in-transaction.ts'
 import { cutAtPlaceholders } from './placeholders.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** What is asked of a Drizzle database or transaction, whatever its schema and driver. */
 interface DrizzleHandle {
@@ -23,6 +24,7 @@ export function drizzle<Database extends DrizzleDatabase>(
   return {
     client: 'drizzle',
     run: (work) => db.transaction(work),
+    isOvertaken,
     executor: executorOf,
   }
 }

@@ -1,19 +1,27 @@
 import { CounterfoilError } from '../domain/index.ts'
 import type { SqlExecutor } from '../store/index.ts'
+import { withSqlState } from './sql-state.ts'
 
 /**
  * Asks PostgreSQL whether a handle is in a transaction, for clients that cannot tell: outside of one a savepoint
  * is an error (25P01), and so is any statement once the transaction has failed (25P02).
  *
+ * @returns the executor, whose errors tell their code in one place whatever the client
  * @throws CounterfoilError `transaction_missing`
  */
 export async function inTransaction(client: string, executor: SqlExecutor): Promise<SqlExecutor> {
   try {
     await executor.query('savepoint counterfoil', [])
     await executor.query('release savepoint counterfoil', [])
-    return executor
   } catch (error) {
     throw transactionMissing(client, error)
+  }
+  return {
+    dialect: executor.dialect,
+    query: (sql, parameters) =>
+      executor.query(sql, parameters).catch((error: unknown) => {
+        throw withSqlState(error)
+      }),
   }
 }
 

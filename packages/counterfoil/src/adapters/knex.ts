@@ -1,20 +1,22 @@
 import type { Knex } from 'knex'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
-import { transactionMissing } from './in-transaction.ts'
+import { inTransaction, transactionMissing } from './in-transaction.ts'
 import { cutAtPlaceholders } from './placeholders.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** `knex`, with the client `pg`. */
 export function knex(db: Knex<any, any>): Transactions<Knex.Transaction> {
   return {
     client: 'knex',
     run: (work) => db.transaction(work),
+    isOvertaken,
     executor: executorOf,
   }
 }
 
 async function executorOf(trx: Knex.Transaction): Promise<SqlExecutor> {
   if (trx.isTransaction !== true || trx.isCompleted()) throw transactionMissing('knex')
-  return {
+  return await inTransaction('knex', {
     dialect: 'postgres',
     async query(sql, parameters) {
       const parts = cutAtPlaceholders(sql)
@@ -26,5 +28,5 @@ async function executorOf(trx: Knex.Transaction): Promise<SqlExecutor> {
       const { rows } = await trx.raw<{ rows: Record<string, unknown>[] }>(text, bindings as Knex.RawBinding[])
       return rows
     },
-  }
+  })
 }

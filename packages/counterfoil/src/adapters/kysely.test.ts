@@ -1,6 +1,7 @@
-import { CamelCasePlugin, Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Pool } from 'pg'
 import { onPostgres } from './fixtures/postgres.ts'
+import { bySavepoint } from './fixtures/suite.ts'
 import { kysely } from './kysely.ts'
 
 interface Database {
@@ -15,6 +16,11 @@ for (const plugins of [[], [new CamelCasePlugin()]]) {
       transactions: kysely(db),
       outside: db as Transaction<Database>,
       insert: async (tx, id) => void (await tx.insertInto('seat').values({ id }).execute()),
+      nested: (tx, work) =>
+        bySavepoint(
+          (text) => sql.raw(text).execute(tx),
+          () => work(tx),
+        ),
       close: () => db.destroy(),
     }
   })

@@ -1,12 +1,14 @@
 import type { CompiledQuery, Kysely, Transaction } from 'kysely'
 import type { SqlExecutor, SqlValue, Transactions } from '../store/index.ts'
 import { inTransaction, transactionMissing } from './in-transaction.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** `kysely`, with a dialect for PostgreSQL. */
 export function kysely<Database>(db: Kysely<Database>): Transactions<Transaction<Database>> {
   return {
     client: 'kysely',
     run: (work) => db.transaction().execute(work),
+    isOvertaken,
     executor: kyselyExecutor,
   }
 }

@@ -2,12 +2,14 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { transactionMissing } from './in-transaction.ts'
 import { kyselyExecutor } from './kysely.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** `@mikro-orm/postgresql`, version 7. Each plan gets a fork, so that plans share no identity map. */
 export function mikroOrm<Manager extends SqlEntityManager<any>>(em: Manager): Transactions<Manager> {
   return {
     client: 'mikro-orm',
     run: (work) => (em.fork() as Manager).transactional((tx) => work(tx as Manager)),
+    isOvertaken,
     executor: executorOf,
   }
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { temporaryDirectory } from '../store/sqlite/fixtures/temporary.ts'
 import { sqlite } from '../store/sqlite/index.ts'
-import { adapterSuite } from './fixtures/suite.ts'
+import { adapterSuite, bySavepoint } from './fixtures/suite.ts'
 import { nodeSqlite } from './node-sqlite.ts'
 
-adapterSuite('node:sqlite', async () => {
+adapterSuite('node:sqlite', 'sqlite', async () => {
   const directory = temporaryDirectory()
   const path = join(directory.path, 'counterfoil.db')
   const store = sqlite(path)
@@ -20,16 +20,11 @@ adapterSuite('node:sqlite', async () => {
     outside,
     insert: async (tx, id) => void tx.prepare('insert into seat values (?)').run(id),
     read: async (sql) => reader.prepare(sql).all(),
-    nested: async (tx, work) => {
-      tx.exec('savepoint nested')
-      try {
-        await work(tx)
-        tx.exec('release nested')
-      } catch (error) {
-        tx.exec('rollback to nested; release nested')
-        throw error
-      }
-    },
+    nested: (tx, work) =>
+      bySavepoint(
+        (sql) => tx.exec(sql),
+        () => work(tx),
+      ),
     dispose: async () => {
       for (const one of [database, reader, outside]) one.close()
       directory.remove()

@@ -4,12 +4,15 @@ import type { Transactions } from '../store/index.ts'
 import type { SqliteExecutor } from '../store/sqlite/index.ts'
 import { transactionMissing } from './in-transaction.ts'
 
+/** How long a connection waits for other writers that would not wait at all. */
+const busyTimeoutMs = 5_000
+
 /**
  * `node:sqlite`. Give it a connection on the store's file that nothing else uses: between two awaits of a
  * trigger everything that runs on it would be in the trigger's transaction. Plans take turns.
  *
- * Its writes wait for the store's own as long as the `timeout` of the connection says, and hold up the thread
- * meanwhile.
+ * Its writes wait for the store's own as long as the `timeout` of the connection says, 5 s where it has none, and
+ * hold up the thread meanwhile.
  */
 export function nodeSqlite(database: DatabaseSync): Transactions<DatabaseSync> {
   let last: Promise<unknown> = Promise.resolve()
@@ -20,6 +23,8 @@ export function nodeSqlite(database: DatabaseSync): Transactions<DatabaseSync> {
       last = turn.catch(() => {})
       return turn
     },
+    // It has the only write lock from its first statement on.
+    isOvertaken: () => false,
     executor: async (tx) => executorOf(tx),
   }
 }
@@ -49,6 +54,8 @@ async function transaction<Result>(
       hint: 'Give nodeSqlite() a connection that nothing else uses.',
     })
   }
+  const { timeout } = database.prepare('pragma busy_timeout').get() as { timeout: number }
+  if (timeout === 0) database.exec(`pragma busy_timeout = ${busyTimeoutMs}`)
   // Immediate: a transaction that begins by reading can find that it may not write any more.
   database.exec('begin immediate')
   try {

@@ -1,5 +1,6 @@
 import { type ClientBase, Pool } from 'pg'
 import { onPostgres } from './fixtures/postgres.ts'
+import { bySavepoint } from './fixtures/suite.ts'
 import { pg } from './pg.ts'
 
 onPostgres<ClientBase>('pg', async (url) => {
@@ -9,16 +10,11 @@ onPostgres<ClientBase>('pg', async (url) => {
     transactions: pg(pool),
     outside,
     insert: async (tx, id) => void (await tx.query('insert into seat values ($1)', [id])),
-    nested: async (tx, work) => {
-      await tx.query('savepoint nested')
-      try {
-        await work(tx)
-        await tx.query('release savepoint nested')
-      } catch (error) {
-        await tx.query('rollback to savepoint nested')
-        throw error
-      }
-    },
+    nested: (tx, work) =>
+      bySavepoint(
+        (sql) => tx.query(sql),
+        () => work(tx),
+      ),
     async close() {
       outside.release()
       await pool.end()

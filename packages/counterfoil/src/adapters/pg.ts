@@ -2,12 +2,14 @@ import type { ClientBase, Pool, PoolClient } from 'pg'
 import { CounterfoilError } from '../domain/index.ts'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { inTransaction, transactionMissing } from './in-transaction.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** `pg` (node-postgres): transactions on clients of this pool. */
 export function pg(pool: Pool): Transactions<ClientBase> {
   return {
     client: 'pg',
     run: (work) => transaction(pool, work),
+    isOvertaken,
     executor: executorOf,
   }
 }
@@ -17,7 +19,7 @@ async function executorOf(client: ClientBase): Promise<SqlExecutor> {
     dialect: 'postgres',
     query: async (sql, parameters) => (await client.query(sql, [...parameters])).rows,
   }
-  // Known since pg 8.19; before, the database is asked.
+  // Older versions do not know: then the database is asked.
   const status = client.getTransactionStatus?.()
   if (status === undefined) return await inTransaction('pg', executor)
   if (status !== 'T') throw transactionMissing('pg')

@@ -1,6 +1,7 @@
 import type { ParameterOrJSON, Sql, TransactionSql } from 'postgres'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { inTransaction } from './in-transaction.ts'
+import { isOvertaken } from './sql-state.ts'
 
 /** `postgres` (postgres.js). */
 export function postgresJs<Types extends Record<string, unknown>>(
@@ -10,6 +11,7 @@ export function postgresJs<Types extends Record<string, unknown>>(
     client: 'postgres.js',
     run: async <Result>(work: (tx: TransactionSql<Types>) => Promise<Result>) =>
       (await sql.begin(work)) as Result,
+    isOvertaken,
     executor: (tx) => executorOf(tx, sql.options.transform.column.from),
   }
 }

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { onPostgres } from './fixtures/postgres.ts'
 import { PrismaClient } from './fixtures/prisma/generated/client.ts'
+import { bySavepoint } from './fixtures/suite.ts'
 import { type PrismaTransaction, prisma } from './prisma.ts'
 
 onPostgres<PrismaTransaction<PrismaClient>>('prisma', async (url) => {
@@ -9,6 +10,11 @@ onPostgres<PrismaTransaction<PrismaClient>>('prisma', async (url) => {
     transactions: prisma(client),
     outside: client,
     insert: async (tx, id) => void (await tx.seat.create({ data: { id } })),
+    nested: (tx, work) =>
+      bySavepoint(
+        (sql) => tx.$executeRawUnsafe(sql),
+        () => work(tx),
+      ),
     close: () => client.$disconnect(),
   }
 })

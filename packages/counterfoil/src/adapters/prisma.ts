@@ -1,5 +1,6 @@
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { inTransaction } from './in-transaction.ts'
+import { isOvertaken } from './sql-state.ts'
 
 interface PrismaHandle {
   $queryRawUnsafe<Rows>(sql: string, ...values: any[]): PromiseLike<Rows>
@@ -25,6 +26,7 @@ export function prisma<Client extends PrismaDatabase>(
   return {
     client: 'prisma',
     run: (work, { timeoutMs }) => client.$transaction(work, { maxWait: timeoutMs, timeout: timeoutMs }),
+    isOvertaken,
     executor: executorOf as (tx: PrismaTransaction<Client>) => Promise<SqlExecutor>,
   }
 }

@@ -5,6 +5,7 @@ import { auditList, auditVerify } from './audit.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { loadConfig } from './config.ts'
+import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
 import { operatorsNew } from './operators.ts'
 import { withTimes } from './print.ts'
@@ -20,6 +21,7 @@ const commands: readonly Command[] = [
   check,
   migrate,
   status,
+  doctor,
   receiptsList,
   receiptsShow,
   effectsList,

@@ -53,6 +53,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   const worker = timeOrderedId<WorkerId>('wrk', clock.now(), ports.random.bytes(10))
   let running = false
   let cancelPoll = () => {}
+  let unwatch: (() => void) | undefined
   let nextLook: { at: Instant; cancel: () => void } | undefined
 
   const wake = () => dispatcher.wake()
@@ -68,6 +69,10 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   const dispatcher = new Dispatcher(ports, { ...settings, worker, lookAgain })
   const relay = new Relay(ports, { ...settings, worker, onPlanned: wake })
   const unattended = settings.unattended === null ? null : new Unattended(ports, settings.unattended)
+  const look = () => {
+    void relay.poll()
+    wake()
+  }
   const poll = () => {
     cancelPoll = clock.after(settings.pollMs, () => {
       void relay.poll()
@@ -85,14 +90,15 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
       relay.start()
       dispatcher.start()
       unattended?.start()
-      void relay.poll()
-      wake()
+      unwatch = ports.store.watch?.(look)
+      look()
       poll()
     },
     async stop() {
       if (!running) return
       running = false
       cancelPoll()
+      unwatch?.()
       nextLook?.cancel()
       await unattended?.stop()
       await relay.stop()

@@ -36,6 +36,7 @@ function world(about: { answer?: Planned; run?: Transactions<string>['run'] }) {
   const transactions: Transactions<string> = {
     client: 'test',
     run: about.run ?? run,
+    isOvertaken: (error) => error instanceof Error && error.message === 'overtaken',
     executor: async () => ({ dialect: 'postgres', query: async () => [] }),
   }
   const planIt = (write: () => Promise<Plan> = async () => plan) =>
@@ -112,4 +113,18 @@ test('a client that does the work again gets it anew, and the last one counts', 
     return plan
   })
   assert.deepEqual([outcome, tries], [planned, 2])
+})
+
+test('a plan that another was faster than is made again at once, and put back when that does not end', async () => {
+  let tries = 0
+  const faster = (times: number) => async () => {
+    if (++tries <= times) throw new Error('overtaken')
+    return plan
+  }
+  const { planIt, ends } = world({})
+  assert.deepEqual(await planIt(faster(3)), planned)
+  assert.deepEqual(ends, ['rolled back', 'rolled back', 'rolled back', 'committed'])
+  tries = 0
+  await assert.rejects(planIt(faster(Number.POSITIVE_INFINITY)), { code: 'store_busy' })
+  assert.equal(tries, 20)
 })

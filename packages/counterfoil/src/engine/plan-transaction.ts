@@ -22,8 +22,30 @@ export async function planInStore(store: Store, timeoutMs: number, write: WriteP
   }
 }
 
-/** In a transaction of the program's own client, which the plan's statements join. */
+/** Tries of a plan that others were faster than each time, before the record is put back. */
+const maxOvertaken = 20
+
+/**
+ * In a transaction of the program's own client, which the plan's statements join. Two that create one effect at
+ * the same time meet in the database: the second finds it when it plans again.
+ */
 export async function planInClient(
+  store: Store,
+  transactions: Transactions<unknown>,
+  timeoutMs: number,
+  write: WritePlan,
+): Promise<Planned> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await planOnce(store, transactions, timeoutMs, write)
+    } catch (error) {
+      if (!transactions.isOvertaken(error)) throw error
+      if (tries === maxOvertaken) throw overtaken(transactions.client, error)
+    }
+  }
+}
+
+async function planOnce(
   store: Store,
   transactions: Transactions<unknown>,
   timeoutMs: number,
@@ -65,6 +87,13 @@ async function notPlanned(
   const quarantine = { ...onConflict, reason: 'effect-conflict' as const, detail }
   await store.quarantinePlan({ outbox, receipt, quarantine, at })
   return planned
+}
+
+function overtaken(client: string, error: unknown): CounterfoilError {
+  return new CounterfoilError('store_busy', `Others were faster ${maxOvertaken} times: ${describe(error)}`, {
+    hint: `Many plans of one effect at once, or a long transaction of ${client} on rows that triggers write.`,
+    cause: error,
+  })
 }
 
 /** What the client says outside the triggers' own work is not their fault, and passes: the record is handed on again. */

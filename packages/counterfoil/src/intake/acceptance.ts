@@ -1,4 +1,4 @@
-import { type QuarantineId, type Random, timeOrderedId, type WorkerId } from '../domain/index.ts'
+import { type QuarantineId, type Random, timeOrderedId } from '../domain/index.ts'
 import type { Acceptance, ReceiptRecord, Vault } from '../store/index.ts'
 import type { Fit } from './event.ts'
 
@@ -9,17 +9,12 @@ export interface AcceptancePorts {
   readonly ownerOf: (producer: string, type: string) => string
 }
 
-/**
- * What one event asks of the store, wherever it came from.
- *
- * @param lease of the outbox record, when somebody already holds the event in memory
- */
+/** What one event asks of the store, wherever it came from. Its outbox record, if it gets one, is nobody's yet. */
 export function acceptance(
   ports: AcceptancePorts,
   receipt: ReceiptRecord,
   body: Uint8Array,
   fit: Fit,
-  lease: { readonly worker: WorkerId; readonly leaseMs: number } | null,
 ): Acceptance {
   const owner = ports.ownerOf(receipt.producer, receipt.type)
   const entry = () => ({
@@ -31,7 +26,7 @@ export function acceptance(
     payload: ports.vault.seal(body, receipt.id),
     next:
       fit.kind === 'fits'
-        ? { kind: 'plan', handOff: lease }
+        ? { kind: 'plan', handOff: null }
         : { kind: 'quarantine', quarantine: { ...entry(), reason: fit.reason, detail: fit.detail } },
     onConflict: entry(),
   }

@@ -39,10 +39,19 @@ export function fromRequest(request: Request): Arrival {
     method: request.method,
     url: request.url,
     scheme: request.url.slice(0, request.url.indexOf(':')),
-    header: (name) => headers.get(name),
+    header: (name) => headerOf(headers, name),
     headers: () => headers,
     headersFit: () => true,
     readBody: (limits, clock) => readBody(request, limits, clock),
+  }
+}
+
+/** Some kinds ask for a name that the sender chose. One that no header can have is absent, and no reason to throw. */
+function headerOf(headers: Headers, name: string): string | null {
+  try {
+    return headers.get(name)
+  } catch {
+    return null
   }
 }
 
@@ -52,7 +61,8 @@ export function fromRequest(request: Request): Arrival {
  */
 export function fromIncoming(incoming: IncomingMessage): Arrival {
   const header = (name: string) => {
-    const value = incoming.headers[name]
+    // Own names alone: `constructor` is no header because every object has one.
+    const value = Object.hasOwn(incoming.headers, name) ? incoming.headers[name] : undefined
     return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
   }
   return {

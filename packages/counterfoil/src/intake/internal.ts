@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { type EventType, type Producer, type ProducerKind, producer } from './producer.ts'
+import { type EventType, type OfflineKind, type Producer, producer } from './producer.ts'
 import { refused } from './signature.ts'
 
 /** The program itself as a producer: its events are published in its own transactions and never come over the wire. */
@@ -28,7 +28,7 @@ export interface InternalOptions {
   readonly maxBytes?: number
 }
 
-const kind: ProducerKind = {
+const kind: OfflineKind = {
   kind: 'internal',
   contentTypes: ['application/json'],
   // The program vouches for id and type as a signature does elsewhere.

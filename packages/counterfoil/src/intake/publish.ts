@@ -76,7 +76,7 @@ export async function publish<Input>(
   if (typeof receipt === 'string') {
     throw new CounterfoilError('identity_invalid', `Event '${type}' was not published: ${receipt}.`)
   }
-  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit, null))
+  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit))
 }
 
 function derivedId(type: string, version: string | null, data: JsonValue): string {

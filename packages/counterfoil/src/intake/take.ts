@@ -258,13 +258,10 @@ async function accept(
 }
 
 function toEntry(ports: TakePorts, receipt: ReceiptRecord, body: Uint8Array, fit: Fit): Entry {
-  const lease = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
-  try {
-    return { acceptance: acceptance(ports, receipt, body, fit, lease), fit, holdsPlace: lease !== null }
-  } catch (error) {
-    if (lease !== null) ports.handOff?.release()
-    throw error
-  }
+  const written = acceptance(ports, receipt, body, fit)
+  const handOff = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
+  if (handOff === null) return { acceptance: written, fit, holdsPlace: false }
+  return { acceptance: { ...written, next: { kind: 'plan', handOff } }, fit, holdsPlace: true }
 }
 
 function handOver(ports: TakePorts, entry: Entry, accepted: Accepted): void {

@@ -54,8 +54,9 @@ export interface Store {
    */
   acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
   /**
-   * The same in a transaction of the program's own, which commits or rolls back all of it. When it rejects, the
-   * transaction holds nothing of it. @throws `transaction_missing`, `transaction_foreign`
+   * `accept` in a transaction of the program's own, which commits or rolls back all of it. When it rejects, the
+   * transaction holds nothing of it. @throws `transaction_missing`, `transaction_foreign`, and what the
+   * program's client throws
    */
   acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted>
 
@@ -64,9 +65,9 @@ export interface Store {
   /** Design decision 2: consume the record and create or find the effects. I3, I4, I6, I17. */
   plan(plan: Plan): Promise<Planned>
   /**
-   * The same in a transaction of the program's own. Unless `planned`, it writes nothing: the caller rolls back
+   * `plan` in a transaction of the program's own. Unless `planned`, it writes nothing: the caller rolls back
    * what the trigger wrote, and gives a conflict up by `quarantinePlan`.
-   * @throws `transaction_missing`, `transaction_foreign`
+   * @throws as `acceptIn`
    */
   planIn(executor: SqlExecutor, plan: Plan): Promise<Planned>
   /** The same, with the trigger's own statements in the same transaction. */
@@ -142,6 +143,19 @@ export interface Store {
 
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void
+  /** Looks at the health of what the records are kept in, as `counterfoil doctor` prints it. Changes nothing. */
+  examine?(): Promise<Finding[]>
+}
+
+export interface Finding {
+  /** What was looked at: `fsync`, `clock`, … */
+  readonly check: string
+  /** `problem`: something promised does not hold. `warning`: it will not for long, or nobody can tell. */
+  readonly level: 'good' | 'warning' | 'problem'
+  /** What was found. */
+  readonly says: string
+  /** What to do; null when it is good. */
+  readonly hint: string | null
 }
 
 export interface MigrationReport {

@@ -16,6 +16,8 @@ export interface Transactions<Tx> {
    * @param limits how long the work may take, for clients that want to know it beforehand
    */
   run<Result>(work: (tx: Tx) => Promise<Result>, limits: { readonly timeoutMs: number }): Promise<Result>
+  /** The database rolled back because another transaction was first: the same work may succeed now. */
+  isOvertaken(error: unknown): boolean
   /**
    * The transaction as a store sees it.
    *

@@ -31,7 +31,7 @@ export interface AwsSnsOptions {
  * @throws CounterfoilError `config_invalid` without a topic
  */
 export function awsSns(options: AwsSnsOptions): ProducerKind {
-  const topics = secretsOf('SNS', options.topics)
+  const topics = secretsOf('SNS', options.topics, 'topic')
   const tolerance = toleranceOf('SNS', options.toleranceSeconds ?? 3_900)
   return {
     kind: 'aws-sns',

@@ -18,8 +18,8 @@ export interface AzureServiceBusOptions {
  * @throws CounterfoilError `config_invalid` without a token or an entity
  */
 export function azureServiceBus(options: AzureServiceBusOptions): OfflineKind {
-  const tokens = secretsOf('Service Bus', options.tokens)
-  const [entity = ''] = secretsOf('Service Bus', options.entity)
+  const tokens = secretsOf('Service Bus', options.tokens, 'token')
+  const [entity = ''] = secretsOf('Service Bus', options.entity, 'entity')
   return {
     kind: 'azure-service-bus',
     contentTypes: ['application/json'],

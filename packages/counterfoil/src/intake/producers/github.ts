@@ -36,7 +36,10 @@ export function github(options: GitHubOptions): OfflineKind {
       ordering: 'none',
       handshake: null,
       expects: 'a 2xx within 10 s; events over 25 MB are not sent',
-      sources: ['docs.github.com, validating webhook deliveries', '@octokit/webhooks-methods 6.0.0'],
+      sources: [
+        'https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries',
+        '@octokit/webhooks-methods 6.0.0',
+      ],
     },
     verify(delivery) {
       const signature = delivery.header('x-hub-signature-256')

@@ -29,7 +29,8 @@ export function gitlab(options: GitLabOptions): OfflineKind {
           secrets: signingTokens,
           ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
         })
-  const tokens = secretTokens === undefined && signing !== null ? [] : secretsOf('GitLab', secretTokens ?? [])
+  const tokens =
+    secretTokens === undefined && signing !== null ? [] : secretsOf('GitLab', secretTokens ?? [], 'token')
   return {
     kind: 'gitlab',
     contentTypes: ['application/json'],

@@ -25,8 +25,8 @@ const issuers = ['https://accounts.google.com', 'accounts.google.com']
  * @throws CounterfoilError `config_invalid` without an audience and a service account
  */
 export function googlePubSub(options: GooglePubSubOptions): ProducerKind {
-  const [audience = ''] = secretsOf('Pub/Sub', options.audience)
-  const accounts = secretsOf('Pub/Sub', options.serviceAccounts)
+  const [audience = ''] = secretsOf('Pub/Sub', options.audience, 'audience')
+  const accounts = secretsOf('Pub/Sub', options.serviceAccounts, 'service account')
   const { typeAttribute, content = 'message' } = options
   return {
     kind: 'google-pubsub',

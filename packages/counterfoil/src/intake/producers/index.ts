@@ -19,7 +19,7 @@ export {
   type HttpSignatureKey,
   type HttpSignaturesOptions,
   httpSignatures,
-} from './http-message-signatures.ts'
+} from './http-signatures.ts'
 export { type HubSpotOptions, hubspot } from './hubspot.ts'
 export { type IntercomOptions, intercom } from './intercom.ts'
 export { type LinearOptions, linear } from './linear.ts'

@@ -29,7 +29,7 @@ export interface MetaOptions {
  */
 export function meta(options: MetaOptions): OfflineKind {
   const keys = secretsOf('Meta', options.secrets).map(hmacKey)
-  const tokens = secretsOf('Meta', options.verifyTokens)
+  const tokens = secretsOf('Meta', options.verifyTokens, 'verify token')
   return {
     kind: 'meta',
     contentTypes: ['application/json'],

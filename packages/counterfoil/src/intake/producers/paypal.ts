@@ -38,7 +38,7 @@ const hosts = {
  * @throws CounterfoilError `config_invalid` without a webhook id
  */
 export function paypal(options: PayPalOptions): ProducerKind {
-  const webhookIds = secretsOf('PayPal', options.webhookIds)
+  const webhookIds = secretsOf('PayPal', options.webhookIds, 'webhook id')
   const tolerance = toleranceOf('PayPal', options.toleranceSeconds ?? 259_200)
   return {
     kind: 'paypal',

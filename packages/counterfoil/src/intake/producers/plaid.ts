@@ -24,7 +24,7 @@ export interface PlaidOptions {
  * @throws CounterfoilError `config_invalid` without credentials
  */
 export function plaid(options: PlaidOptions): ProducerKind {
-  const [clientId] = secretsOf('Plaid', options.clientId)
+  const [clientId] = secretsOf('Plaid', options.clientId, 'client id')
   const [secret] = secretsOf('Plaid', options.secret)
   const tolerance = toleranceOf('Plaid', options.toleranceSeconds)
   const host = `${options.environment ?? 'production'}.plaid.com`

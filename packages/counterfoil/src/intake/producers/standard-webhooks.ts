@@ -61,7 +61,11 @@ export function standardWebhooks(options: StandardWebhooksOptions): OfflineKind 
       ordering: 'none',
       handshake: null,
       expects: 'a 2xx within 15 to 30 s; 410 switches the endpoint off',
-      sources: ['Standard Webhooks 1.0.0', 'standardwebhooks 1.1.1', 'svix 1.99.1'],
+      sources: [
+        'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',
+        'standardwebhooks 1.1.1',
+        'svix 1.99.1',
+      ],
     },
     verify(delivery, now) {
       const family = familyOf(delivery)

@@ -8,17 +8,6 @@ export interface Statement {
   readonly writes: boolean
 }
 
-/**
- * Our statements find every row by an index. The planner is told to keep to that: a plan made while a table was
- * small would otherwise read all of it when it has grown.
- */
-export const steadyPlans: string = [
-  'plan_cache_mode=force_generic_plan',
-  ...['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map((name) => `${name}=off`),
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ')
-
 /** A schema's name, quoted; `postgres()` has checked it. */
 export function quoted(schema: string): string {
   assert(!schema.includes('"'), 'a schema name without quotes')
