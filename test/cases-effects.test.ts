@@ -208,6 +208,29 @@ describe('C27: Retry-After in every shape', () => {
   })
 })
 
+test('C27: a 429 holds back every effect of its recipient for as long as it asks, and they all act afterwards', async () => {
+  const world = new World({ shape: 'both' })
+  const asked: number[] = []
+  const wrap = (network: Network): Network => ({
+    close: () => network.close(),
+    async send(request, signal) {
+      asked.push(world.clock.now())
+      return asked.length === 1
+        ? { kind: 'answered', status: 429, headers: { 'retry-after': '120' }, body: new Uint8Array() }
+        : await network.send(request, signal)
+    },
+  })
+  await world.start({ wrap })
+  await world.deliver('1')
+  await world.run(minute, () => asked.length > 0)
+  for (const id of ['2', '3', '4']) await world.deliver(id)
+  await world.run(110_000)
+  assert.equal(asked.length, 1)
+  await world.settle(hour)
+  assert.ok(asked.slice(1).every((at) => at >= asked[0]! + 120_000))
+  assert.equal(world.recipient.acts.length, 4)
+})
+
 describe('a credential that ran out stops nothing for good', () => {
   test('a 401 is attempted again until it is mended, and its owner is told once', async () => {
     const world = worldOf('idempotent', [])

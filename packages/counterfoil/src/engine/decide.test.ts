@@ -243,3 +243,76 @@ test('whatever is learned, a final state stays and nothing is due', () => {
     { numRuns: 1_000 },
   )
 })
+
+describe('by the rest of a contract', () => {
+  const closing: Contract = {
+    idempotency: { ...contract.idempotency!, replays: 'nothing' },
+    ordering: { tombstone: { method: 'PUT', path: '/{key}' } },
+  }
+  const closes = (kind: 'closed' | 'acted' | 'refused' | 'nothing', begunAt = now - 1_000) =>
+    decide(
+      effect('unknown', [attempt(1, 'unknown', { begunAt })]),
+      closing,
+      'payments team',
+      { kind: 'tombstone', askedAt: now, finding: { kind, why: 'said so' } },
+      now,
+      0,
+    )?.settlement
+
+  test('a key that the recipient closed withdraws the effect, and its owner is told', () => {
+    const settlement = closes('closed')
+    assert.deepEqual(
+      [settlement?.to, settlement?.evidence?.kind, settlement?.dueAt],
+      ['withdrawn', 'tombstone', null],
+    )
+    assert.deepEqual(settlement?.alert, { reason: 'withdrawn-by-tombstone', owner: 'payments team' })
+  })
+
+  test('one that had acted or was refused says so, and one that answered nothing is asked again', () => {
+    assert.equal(closes('acted')?.to, 'confirmed')
+    assert.equal(closes('refused')?.to, 'refused')
+    assert.deepEqual([closes('nothing')?.to, typeof closes('nothing')?.dueAt], ['unknown', 'number'])
+  })
+
+  test('a key that was closed after the recipient may have forgotten it proves nothing', () => {
+    const settlement = closes('closed', now - 23 * 3_600_000)
+    assert.deepEqual([settlement?.to, settlement?.evidence?.fact], ['unknown', 'nothingProven'])
+    assert.equal(settlement?.alert?.reason, 'unknown-needs-a-decision')
+  })
+
+  test('what was accepted is kept as evidence and asked about', () => {
+    const step = decide(
+      effect('attempting', [attempt(1, null)]),
+      contract,
+      'operators',
+      {
+        kind: 'answer',
+        attempt: 1,
+        outcome: { kind: 'unknown', accepted: true, why: 'answered 202', correlation: 'job_1' },
+      },
+      now,
+      0,
+    )
+    assert.deepEqual([step?.state, step?.fact, step?.next.kind], ['unknown', 'accepted', 'lookup'])
+    assert.deepEqual(
+      [step?.settlement.evidence?.kind, step?.settlement.attempt?.correlation],
+      ['acceptance', 'job_1'],
+    )
+  })
+
+  test('an owner is told once of a credential that is refused, and the effect stays planned', () => {
+    const learned: Learned = {
+      kind: 'answer',
+      attempt: 1,
+      outcome: { kind: 'notActed', why: 'answered 401', alert: 'credentials-refused' },
+    }
+    const first = settled(effect('attempting', [attempt(1, null)]), learned)
+    assert.deepEqual(
+      [first?.to, first?.alert?.reason, first?.evidence?.kind],
+      ['planned', 'credentials-refused', 'escalation'],
+    )
+    const told = { ...first!.evidence!, at: now, to: 'planned' as const }
+    const again = settled({ ...effect('attempting', [attempt(1, null)]), evidence: [told] }, learned)
+    assert.deepEqual([again?.to, again?.alert], ['planned', undefined])
+  })
+})

@@ -1,4 +1,4 @@
-import type { EffectId } from '../domain/index.ts'
+import type { EffectId, Instant } from '../domain/index.ts'
 import type { DueWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
 import { describe } from './failure-text.ts'
@@ -19,6 +19,8 @@ export class Dispatcher {
   readonly #places = new Map<string, number>()
   /** Recipients that may have more due than was taken, for want of places. */
   readonly #behind = new Set<string>()
+  /** Recipients that asked to be left alone, and until when: nothing is sent to them and nothing asked of them. */
+  readonly #quiet = new Map<string, Instant>()
   readonly #abort = new AbortController()
   #taking = false
   #again = false
@@ -113,7 +115,9 @@ export class Dispatcher {
 
   #freePlaces(): Record<string, number> {
     const slots: Record<string, number> = {}
-    for (const [name, free] of this.#places) if (free > 0) slots[name] = free
+    const now = this.#ports.clock.now()
+    for (const [name, free] of this.#places)
+      if (free > 0 && (this.#quiet.get(name) ?? 0) <= now) slots[name] = free
     return slots
   }
 
@@ -126,6 +130,9 @@ export class Dispatcher {
         ? runAttempt(this.#ports, this.#settings, work, signal)
         : attend(this.#ports, this.#settings, work.effect, signal)
     void run
+      .then((quietMs) => {
+        if (quietMs !== undefined) this.#quiet.set(recipient, this.#ports.clock.now() + quietMs)
+      })
       .catch((error: unknown) => {
         this.#ports.log('error', 'an effect could not be worked on; its lease will end', {
           effect: id,

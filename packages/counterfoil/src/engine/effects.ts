@@ -35,6 +35,12 @@ export interface EffectSettings {
   readonly lookAgain: (at: number) => void
 }
 
+/** How long a recipient asks that nothing more be sent to it at all, in milliseconds. */
+export type Quiet = number | undefined
+
+/** Answers whose wait is meant for every request and not for this one alone. */
+const limits = [429, 503]
+
 /**
  * One attempt, top to bottom: it is durable already (I5); send the stored bytes under the stored key,
  * read the answer by the contract, settle.
@@ -44,7 +50,7 @@ export async function runAttempt(
   settings: EffectSettings,
   work: EffectWork,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Quiet> {
   const { effect, attempt } = work
   const { outcome, late } = await send(ports, recipientOf(settings, effect), work, signal)
   await settle(ports, settings, effect, { kind: 'answer', attempt, outcome })
@@ -54,6 +60,7 @@ export async function runAttempt(
     .catch((error: unknown) => {
       ports.log('warn', 'a late answer could not be written', { effect: effect.id, error: describe(error) })
     })
+  return limits.includes(outcome.status ?? 0) ? outcome.retryAfterMs : undefined
 }
 
 async function send(
@@ -90,10 +97,10 @@ export async function attend(
   settings: EffectSettings,
   effect: EffectView,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Quiet> {
   if (effect.state === 'attempting') {
     await settle(ports, settings, effect, { kind: 'leaseEnded' })
-    return
+    return undefined
   }
   const recipient = recipientOf(settings, effect)
   const step = nextStep(situationOf(recipient.contract, effect), ports.clock.now())
@@ -102,12 +109,12 @@ export async function attend(
     case 'lookup': {
       const finding = await ask(ports, recipient, addressOf(effect), signal)
       await settle(ports, settings, effect, { kind: 'lookup', finding, askedAt })
-      return
+      return undefined
     }
     case 'tombstone': {
       const finding = await close(ports, recipient, addressOf(effect), signal)
       await settle(ports, settings, effect, { kind: 'tombstone', finding, askedAt })
-      return
+      return undefined
     }
     case 'repeat': {
       const { worker, leaseMs } = settings
@@ -119,17 +126,16 @@ export async function attend(
         now,
         leaseMs,
       })
-      if (work !== null) await runAttempt(ports, settings, work, signal)
-      return
+      return work === null ? undefined : await runAttempt(ports, settings, work, signal)
     }
     case 'operator':
       await settle(ports, settings, effect, { kind: 'escalate', why: step.why })
-      return
+      return undefined
     // Moved by someone else since it was taken: whoever moved it has set when to look again.
     case 'attempt':
     case 'wait':
     case 'done':
-      return
+      return undefined
   }
 }
 
