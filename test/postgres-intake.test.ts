@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import { postgres } from 'counterfoil/postgres'
-import { missing } from '../packages/counterfoil/src/store/postgres/fixtures/binaries.ts'
+import { describeOn } from '../packages/counterfoil/src/store/postgres/fixtures/describe-on.ts'
 import { CuttingProxy } from '../packages/counterfoil/src/store/postgres/fixtures/proxy.ts'
-import { Server } from '../packages/counterfoil/src/store/postgres/fixtures/server.ts'
-import { skipLoudly } from '../packages/counterfoil/src/testing/skip.ts'
 import { disposeWorlds, World } from './world.ts'
 
-const why = missing(15)
-
-describe('an app whose connection is cut between the commit of a receipt and its answer', () => {
-  if (why !== undefined) {
-    test('PostgreSQL 15', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
+describeOn(15, 'an app whose connection is cut between the commit of a receipt and its answer', (server) => {
   let proxy: CuttingProxy
   before(async () => {
     process.env.COUNTERFOIL_VAULT_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`
-    server = await Server.start(15)
     proxy = await CuttingProxy.start(() => server.port)
   })
   afterEach(disposeWorlds)
   after(async () => {
     await proxy.dispose()
-    await server.dispose()
   })
 
   for (const when of ['before', 'after'] as const) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { skipLoudly } from '../../testing/skip.ts'
+import { after, before, test } from 'node:test'
 import {
   accepted,
   alice,
@@ -18,28 +17,20 @@ import {
   unknownEffect,
 } from '../conformance/given.ts'
 import type { Store } from '../store.ts'
-import { missing } from './fixtures/binaries.ts'
+import { describeOn } from './fixtures/describe-on.ts'
 import { ledgerFaults } from './fixtures/ledger-faults.ts'
 import { type Cut, CuttingProxy } from './fixtures/proxy.ts'
-import { Server } from './fixtures/server.ts'
 import { postgres } from './index.ts'
 
-const why = missing(18)
 const options = { schema: 'cut', clock: 'caller' } as const
 
-describe('a connection that is cut between a commit and its answer', () => {
-  if (why !== undefined) {
-    test('PostgreSQL', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
+describeOn(18, 'a connection that is cut between a commit and its answer', (server) => {
   let proxy: CuttingProxy
   /** Sees everything through the proxy; the other does not. */
   let store: Store
   let direct: Store
 
   before(async () => {
-    server = await Server.start(18)
     proxy = await CuttingProxy.start(() => server.port)
     store = postgres(proxy.url, options)
     direct = postgres(server.url(), options)
@@ -50,7 +41,6 @@ describe('a connection that is cut between a commit and its answer', () => {
     await store?.close()
     await direct?.close()
     await proxy?.dispose()
-    await server.dispose()
   })
 
   /** The call is told that nobody knows, and the cut was made where it should be. */

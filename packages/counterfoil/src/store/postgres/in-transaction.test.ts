@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
-import { skipLoudly } from '../../testing/skip.ts'
 import { accepted, claim, delivery, newEffect, planFor, rejects, start } from '../conformance/given.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type { Store } from '../store.ts'
-import { missing } from './fixtures/binaries.ts'
-import { Server } from './fixtures/server.ts'
+import { describeOn } from './fixtures/describe-on.ts'
 import { postgres } from './index.ts'
 
-const why = missing(17)
-
-describe('in a transaction that the program owns', () => {
-  if (why !== undefined) {
-    test('PostgreSQL', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
+describeOn(17, 'in a transaction that the program owns', (server) => {
   let store: Store
   /** The program's own driver, as it would use it without us. */
   let client: pg.Client
@@ -25,7 +16,6 @@ describe('in a transaction that the program owns', () => {
   const next = () => `own/${++made}`
 
   before(async () => {
-    server = await Server.start(17)
     store = postgres(server.url(), { schema: 'own', clock: 'caller' })
     await store.open({ migrate: true })
     await server.query('create table customer (name text)')
@@ -40,7 +30,6 @@ describe('in a transaction that the program owns', () => {
   after(async () => {
     await client.end()
     await store.close()
-    await server.dispose()
   })
 
   const customers = async (name: string) =>

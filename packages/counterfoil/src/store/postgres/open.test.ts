@@ -1,26 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { test } from 'node:test'
 import { CounterfoilError, type ErrorCode } from '../../domain/index.ts'
-import { skipLoudly } from '../../testing/skip.ts'
 import { accepted, delivery, rejects } from '../conformance/given.ts'
-import { missing } from './fixtures/binaries.ts'
+import { describeOn } from './fixtures/describe-on.ts'
 import { freePort, Server } from './fixtures/server.ts'
 import { startStandby } from './fixtures/standby.ts'
 import { postgres } from './index.ts'
 
-const why = missing(17)
-
-describe('opening a PostgreSQL store', () => {
-  if (why !== undefined) {
-    test('PostgreSQL 17', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
-  before(async () => {
-    server = await Server.start(17)
-  })
-  after(() => server.dispose())
-
+describeOn(17, 'opening a PostgreSQL store', (server) => {
   async function refuses(
     schema: string,
     code: ErrorCode,

@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { skipLoudly } from '../../testing/skip.ts'
 import { delivery } from '../conformance/given.ts'
-import { missing } from './fixtures/binaries.ts'
-import { Server } from './fixtures/server.ts'
+import { describeOn } from './fixtures/describe-on.ts'
 import { postgres } from './index.ts'
 import { readingStatements } from './read.ts'
 import { steady } from './settings.ts'
 import type { Statement } from './statement.ts'
 import { writingStatements } from './statements.ts'
 
-const why = missing(18)
-
-describe('the plan of each statement, made while the tables were empty or small,', () => {
-  if (why !== undefined) {
-    test('PostgreSQL 18', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
+describeOn(18, 'the plan of each statement, made while the tables were empty or small,', (server) => {
   let client: pg.Client
   before(async () => {
-    server = await Server.start(18)
     const store = postgres(server.url(), { schema: 'plans' })
     await store.open({ migrate: true })
     await store.acceptAll(Array.from({ length: 100 }, () => delivery()))
@@ -33,7 +23,6 @@ describe('the plan of each statement, made while the tables were empty or small,
   })
   after(async () => {
     await client.end()
-    await server.dispose()
   })
 
   const { receiptsIn, ...others } = readingStatements('plans')

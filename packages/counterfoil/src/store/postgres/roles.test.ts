@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import { skipLoudly } from '../../testing/skip.ts'
+import { before, test } from 'node:test'
 import {
   accepted,
   alertsOf,
@@ -20,11 +19,8 @@ import {
   unfit,
   unknownEffect,
 } from '../conformance/given.ts'
-import { missing } from './fixtures/binaries.ts'
-import { Server } from './fixtures/server.ts'
+import { describeOn } from './fixtures/describe-on.ts'
 import { type PostgresOptions, postgres } from './index.ts'
-
-const why = missing(15)
 
 /** The grants that the docs give, as their readers copy them. */
 function documentedGrants(): string {
@@ -34,14 +30,8 @@ function documentedGrants(): string {
   return sql
 }
 
-describe('with the roles that docs/postgres.md lists', () => {
-  if (why !== undefined) {
-    test('PostgreSQL 15', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
+describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
   before(async () => {
-    server = await Server.start(15)
     const owner = postgres(server.url())
     await owner.open({ migrate: true })
     await owner.close()
@@ -49,7 +39,6 @@ describe('with the roles that docs/postgres.md lists', () => {
     await server.query('create table customer (name text)')
     await server.query('grant select, insert on customer to triggers')
   })
-  after(() => server.dispose())
 
   const as = (role: string, options: PostgresOptions = {}) =>
     postgres(server.url().replace('postgres@', `${role}@`), { clock: 'caller', ...options })

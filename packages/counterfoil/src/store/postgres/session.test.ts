@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { skipLoudly } from '../../testing/skip.ts'
+import { after, before, test } from 'node:test'
 import { accepted, newEffect, planFor, rejects } from '../conformance/given.ts'
 import type { SqlValue, Store } from '../store.ts'
-import { missing } from './fixtures/binaries.ts'
-import { Server } from './fixtures/server.ts'
+import { describeOn } from './fixtures/describe-on.ts'
 import { until } from './fixtures/standby.ts'
 import { postgres } from './index.ts'
 
-const why = missing(18)
-const limits = { timeoutMs: 5_000 }
+/** Longer than any test takes, on a slow machine too. */
+const limits = { timeoutMs: 60_000 }
 
-describe('a trigger’s own statements on PostgreSQL', () => {
-  if (why !== undefined) {
-    test('PostgreSQL 18', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
+describeOn(18, 'a trigger’s own statements on PostgreSQL', (server) => {
   let store: Store
   before(async () => {
-    server = await Server.start(18)
     store = postgres(server.url(), { clock: 'caller', maxSessions: 2, lockTimeoutMs: 200 })
     await store.open({ migrate: true })
     await server.query('create table t (a text, b bigint, c bytea, d text)')
@@ -27,7 +19,6 @@ describe('a trigger’s own statements on PostgreSQL', () => {
   })
   after(async () => {
     await store.close()
-    await server.dispose()
   })
 
   test('parameters and values cross whole: text, bytes, null, and integers beyond 2^53', async () => {
@@ -91,7 +82,7 @@ describe('a trigger’s own statements on PostgreSQL', () => {
 
   test('a session that is forgotten lets go of its locks when its time is over', async () => {
     await server.query("insert into t (a) values ('held')")
-    const forgotten = await store.beginPlan({ timeoutMs: 500 })
+    const forgotten = await store.beginPlan({ timeoutMs: 5_000 })
     await forgotten.run("update t set d = 'x' where a = 'held'")
     const other = await store.beginPlan(limits)
     await rejects(other.run("update t set d = 'y' where a = 'held'"), 'store_busy')

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, test } from 'node:test'
 import type { WorkerId } from '../../domain/index.ts'
-import { skipLoudly } from '../../testing/skip.ts'
 import {
   accepted,
   alice,
@@ -18,28 +17,17 @@ import {
   settlement,
 } from '../conformance/given.ts'
 import type { Store } from '../store.ts'
-import { missing } from './fixtures/binaries.ts'
-import { Server } from './fixtures/server.ts'
+import { describeOn } from './fixtures/describe-on.ts'
 import { until } from './fixtures/standby.ts'
 import { type PostgresOptions, postgres } from './index.ts'
 
-const why = missing(18)
 const hour = 3_600_000
 
-describe('many workers on one database', () => {
-  if (why !== undefined) {
-    test('PostgreSQL 18', (t) => skipLoudly(t, why))
-    return
-  }
-  let server: Server
+describeOn(18, 'many workers on one database', (server) => {
   const stores: Store[] = []
   let schemas = 0
-  before(async () => {
-    server = await Server.start(18)
-  })
   after(async () => {
     for (const store of stores) await store.close()
-    await server.dispose()
   })
 
   async function open(schema: string, options: PostgresOptions = {}): Promise<Store> {
