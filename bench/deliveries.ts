@@ -5,20 +5,21 @@ const key = randomBytes(32)
 export const secret = `whsec_${key.toString('base64')}`
 
 /** A signed Standard Webhooks request of about 1 kB; `index` makes its identity. */
-export function delivery(run: string, index: number): Request {
-  return signed(`msg_${run}_${index}`, {
+export function delivery(run: string, index: number, type?: string): Request {
+  const data = {
     id: `${run}-${index}`,
     customer: `cus_${index % 977}`,
     amount: index,
     currency: 'eur',
     lines,
-  })
+  }
+  return signed(`msg_${run}_${index}`, data, type)
 }
 
 /** A signed Standard Webhooks request of the bench's producer. */
-export function signed(id: string, data: unknown): Request {
+export function signed(id: string, data: unknown, type = 'invoice.paid'): Request {
   const at = Math.floor(Date.now() / 1000)
-  const body = JSON.stringify({ type: 'invoice.paid', timestamp: new Date().toISOString(), data })
+  const body = JSON.stringify({ type, timestamp: new Date().toISOString(), data })
   const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
   return new Request('http://bench.test/in/bench', {
     method: 'POST',

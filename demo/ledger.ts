@@ -1,7 +1,7 @@
 import type { Counterfoil, Store } from 'counterfoil'
 
 export type Effect = Awaited<ReturnType<Store['listEffects']>>[number]
-export type Entry = Awaited<ReturnType<Store['listQuarantine']>>[number]
+export type Entry = Awaited<ReturnType<Store['listQuarantine']>>['entries'][number]
 
 const pageSize = 500
 
@@ -43,7 +43,7 @@ export class Ledger {
 
   quarantine(): Promise<Entry[]> {
     return pages(
-      (page) => this.#store.listQuarantine(page),
+      async (page) => (await this.#store.listQuarantine(page)).entries,
       (entry) => entry.at >= this.since,
     )
   }
@@ -57,7 +57,7 @@ export class Ledger {
 
 /** Page after page, newest first, as long as `wanted` holds. */
 async function pages<Row extends { readonly id: string }>(
-  list: (page: { limit: number; before?: string }) => Promise<Row[]>,
+  list: (page: { limit: number; before?: string }) => Promise<readonly Row[]>,
   wanted: (row: Row) => boolean,
 ): Promise<Row[]> {
   const rows: Row[] = []

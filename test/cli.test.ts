@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { Credentials } from '../packages/counterfoil/src/operate/index.ts'
 
 const root = join(import.meta.dirname, '..')
 const launcher = join(root, 'packages/counterfoil/bin/counterfoil.js')
@@ -36,7 +37,14 @@ const commands = [
   'effects show',
   'quarantine list',
   'quarantine show',
+  'quarantine assign',
+  'quarantine reprocess',
+  'quarantine dismiss',
   'unknown list',
+  'reconcile',
+  'audit list',
+  'audit verify',
+  'operators new',
 ]
 
 describe('the command line', () => {
@@ -93,6 +101,25 @@ describe('the command line', () => {
     assert.equal(json.receipts.total, 0)
   })
 
+  test('a decision needs an operator and a reason; a new operator gets a token that is shown once', async () => {
+    const nobody = await counterfoil('quarantine', 'dismiss', 'qua_0', '--version', '1', '--config', config)
+    assert.equal(nobody.code, 1)
+    assert.match(nobody.err, /No operator is named\. \[decision_invalid\]\nGive --operator NAME/)
+    const { token, kept } = JSON.parse((await counterfoil('operators', 'new', 'dana', '--json')).out)
+    assert.equal(
+      new Credentials([{ name: 'dana', role: 'operator', token: kept }], {}).operatorOf(token)?.name,
+      'dana',
+    )
+    const verified = await counterfoil('audit', 'verify', '--config', config)
+    assert.deepEqual(
+      [verified.code, verified.out],
+      [0, `0 rows follow from each other; head ${'0'.repeat(64)}\n`],
+    )
+    const gone = await counterfoil('audit', 'verify', '--head', 'a'.repeat(64), '--config', config)
+    assert.equal(gone.code, 1)
+    assert.match(gone.out, /rows are gone, or were made anew/)
+  })
+
   test('check says in words what is done at each recipient', async () => {
     const { code, out } = await counterfoil('check', '--config', config)
     assert.equal(code, 0)
@@ -100,16 +127,49 @@ describe('the command line', () => {
     assert.match(out, /may be repeated under the same key until 21\.6h after the first attempt, never later/)
     assert.match(out, /"Not there" is proof 5s after the last attempt ended/)
     assert.match(out, /producer github \(github\), owner \w+/)
+    assert.match(out, /quarantine: no event of a type that no trigger supports/)
     assert.doesNotMatch(out, /whsec_|Secret|undefined/)
   })
 
+  test("reconcile names what bypassed the ledger, from the recipient's own listing", async () => {
+    const file = join(directory, 'listing.jsonl')
+    writeFileSync(file, '{"correlation":"op_9","amount":1200}\n')
+    const against = ['--against', file, '--recipient', 'workshop', '--config', config]
+    const ran = await counterfoil('reconcile', ...against)
+    assert.equal(ran.code, 1)
+    assert.match(ran.out, /1 acts in the listing, 0 effects in the ledger, 0 agree\.\nBYPASSED line 1: op_9/)
+    const { bypassed } = JSON.parse((await counterfoil('reconcile', ...against, '--json')).out)
+    assert.deepEqual(bypassed, [{ line: 1, key: null, correlation: 'op_9', members: { amount: 1200 } }])
+    writeFileSync(file, '')
+    assert.equal((await counterfoil('reconcile', ...against)).code, 0)
+  })
+
   test('what is not there is said so, with exit code 1', async () => {
-    for (const command of ['receipts show rcp_0', 'effects show nothing', 'quarantine show qua_0']) {
+    for (const command of [
+      'receipts show rcp_0',
+      'effects show nothing',
+      'quarantine show qua_0',
+      'quarantine dismiss qua_0 --version 1 --operator dana --reason x',
+    ]) {
       const ran = await counterfoil(...command.split(' '), '--config', config)
       assert.equal(ran.code, 1)
       assert.match(ran.err, /\[not_found\]\nList them: counterfoil/)
     }
-    for (const command of ['receipts show', 'effects list --limit 0', 'effects list --state odd']) {
+    for (const command of [
+      'receipts show',
+      'effects list --limit 0',
+      'effects list --state odd',
+      'quarantine list --where colour=red',
+      'quarantine list --where state',
+      'quarantine dismiss',
+      'quarantine dismiss qua_0 --operator dana --reason x',
+      'quarantine assign qua_0 --version 1 --operator dana --reason x',
+      'reconcile',
+      'reconcile --against nowhere.jsonl --recipient workshop',
+      'audit list --before x',
+      'audit verify --head x',
+      'operators new dana --role boss',
+    ]) {
       assert.equal((await counterfoil(...command.split(' '), '--config', config)).code, 2, command)
     }
   })

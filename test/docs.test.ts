@@ -3,6 +3,10 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import pg from 'pg'
+import { missing } from '../packages/counterfoil/src/store/postgres/fixtures/binaries.ts'
+import { Server } from '../packages/counterfoil/src/store/postgres/fixtures/server.ts'
+import { skipLoudly } from '../packages/counterfoil/src/testing/skip.ts'
 
 const root = join(import.meta.dirname, '..')
 const pages = [
@@ -28,30 +32,59 @@ function blocks(language: string): Block[] {
   )
 }
 
-test('every TypeScript block in the docs compiles and runs', () => {
-  const directory = join(root, 'test/.docs-blocks')
+/** Where a page's blocks lie together. One that begins with `// name.ts` has that name, so that others can import it. */
+const directory = join(root, 'test/.docs-blocks')
+
+function place({ page, code }: Block, index: number): string {
+  const [, name = `block-${index}.ts`] = /^\/\/ ([\w-]+\.ts)\n/.exec(code) ?? []
+  const folder = join(directory, page.replaceAll(/\W/g, '-'))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, name), code)
+  return join(folder, name)
+}
+
+test('every TypeScript block in the docs compiles and runs', async (t) => {
   rmSync(directory, { recursive: true, force: true })
-  mkdirSync(directory)
+  const found = blocks('ts')
+  assert.ok(found.length > 0)
+  const onDatabase = new Set(
+    found.filter(({ code }) => code.includes('DATABASE_URL')).map(({ page }) => page),
+  )
+  const server = onDatabase.size > 0 && missing(18) === undefined ? await Server.start(18) : undefined
   try {
-    const found = blocks('ts')
-    assert.ok(found.length > 0)
-    const files = found.map(({ code }, index) => {
-      const file = join(directory, `block-${index}.ts`)
-      writeFileSync(file, code)
-      return file
-    })
+    const files = found.map(place)
     const compiled = spawnSync(
       process.execPath,
       [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', root],
       { encoding: 'utf8' },
     )
     assert.equal(compiled.status, 0, compiled.stdout)
-    for (const file of files)
-      execFileSync(process.execPath, ['--conditions=counterfoil:source', file], { cwd: directory })
+    for (const [index, file] of files.entries()) {
+      const { page } = found[index]!
+      if (onDatabase.has(page) && server === undefined) continue
+      const env = onDatabase.has(page) ? await databaseFor(server!, page, index) : {}
+      execFileSync(process.execPath, ['--conditions=counterfoil:source', file], {
+        cwd: dirname(file),
+        env: { ...process.env, ...env },
+      })
+    }
+    if (onDatabase.size > 0 && server === undefined) skipLoudly(t, missing(18)!)
   } finally {
+    await server?.dispose()
     rmSync(directory, { recursive: true, force: true })
   }
 })
+
+/** A database of its own, with the tables of the page's SQL blocks in it. */
+async function databaseFor(server: Server, page: string, index: number): Promise<{ DATABASE_URL: string }> {
+  await server.query(`create database block_${index}`)
+  const url = server.url().replace(/\w+$/, `block_${index}`)
+  const client = new pg.Client(url)
+  await client.connect()
+  for (const { code } of blocks('sql').filter((block) => block.page === page)) await client.query(code)
+  await client.end()
+  return { DATABASE_URL: url }
+}
 
 test('every command that the docs name exists', () => {
   const launcher = join(root, 'packages/counterfoil/bin/counterfoil.js')
@@ -77,7 +110,7 @@ test('every file and link that the docs name exists', () => {
     for (const [, link] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
       assert.ok(existsSync(join(root, dirname(page), link!)), `${page}: ${link}`)
     for (const [, file] of text.matchAll(
-      /`((?:test|store|domain|engine|intake|recipients)\/[\w./-]+\.ts)`/g,
+      /`((?:test|store|domain|engine|intake|recipients|guard)\/[\w./-]+\.ts)`/g,
     )) {
       const places = [join(root, file!), join(root, 'packages/counterfoil/src', file!)]
       assert.ok(

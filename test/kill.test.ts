@@ -88,7 +88,7 @@ test('a server that sleeps past its leases while another works, and wakes, does 
     demo.server.kill('SIGSTOP')
     const sleeper = demo.server
     // A second server on the same file takes over what the sleeper holds.
-    await demo.startSecondServer()
+    await demo.startAnother()
     await new Promise((resolve) => setTimeout(resolve, 12_000))
     sleeper.kill('SIGCONT')
     const effects = await quiet(demo, 20)

@@ -8,17 +8,36 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..')
 const launcher = join(root, 'packages/counterfoil/bin/counterfoil.js')
-const config = join(root, 'demo/counterfoil.config.ts')
 
-/** A real server process on the demo's configuration, and the demo's recipient, in a directory of their own. */
+export interface ProcessesOptions {
+  /** Default: the demo's. */
+  readonly config?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A server process of its own on the records that others use too. */
+export interface Another {
+  readonly child: ChildProcess
+  readonly url: string
+}
+
+/** Real server processes on the demo's configuration or another, and the demo's recipient, in a directory of their own. */
 export class DemoProcesses {
   readonly directory = mkdtempSync(join(tmpdir(), 'counterfoil-processes-'))
+  readonly #others = new Set<ChildProcess>()
   url = ''
+  /** What the processes that start from now on find in their environment beside the rest. */
+  readonly environment: Record<string, string>
+  readonly #config: string
   #port = 0
   #recipientPort = 0
   #server: ChildProcess | undefined
-  #second: ChildProcess | undefined
   #recipient: ChildProcess | undefined
+
+  constructor({ config, environment = {} }: ProcessesOptions = {}) {
+    this.#config = config ?? join(root, 'demo/counterfoil.config.ts')
+    this.environment = { ...environment }
+  }
 
   get recipientUrl(): string {
     return `http://127.0.0.1:${this.#recipientPort}`
@@ -47,16 +66,23 @@ export class DemoProcesses {
     this.#server = await this.#serve(this.#port)
   }
 
-  /** Another process on the same file. */
-  async startSecondServer(): Promise<void> {
-    this.#second = await this.#serve(await freePort())
+  /** Another process on the same records. */
+  async startAnother(): Promise<Another> {
+    const port = await freePort()
+    const child = await this.#serve(port)
+    this.#others.add(child)
+    return { child, url: `http://127.0.0.1:${port}` }
   }
 
   async #serve(port: number): Promise<ChildProcess> {
-    const child = spawn(process.execPath, [launcher, 'serve', '--config', config, '--port', String(port)], {
-      env: this.#environment(),
-      stdio: ['ignore', 'ignore', process.env.SHOW_SERVER === undefined ? 'ignore' : 'inherit'],
-    })
+    const child = spawn(
+      process.execPath,
+      [launcher, 'serve', '--config', this.#config, '--port', String(port)],
+      {
+        env: this.#environment(),
+        stdio: ['ignore', 'ignore', process.env.SHOW_SERVER === undefined ? 'ignore' : 'inherit'],
+      },
+    )
     await this.#ready(child, async () => {
       const response = await fetch(`http://127.0.0.1:${port}/readyz`)
       if (!response.ok) throw new Error('not ready')
@@ -73,13 +99,19 @@ export class DemoProcesses {
   async counterfoil<Result>(...parameters: string[]): Promise<Result> {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [launcher, ...parameters, '--config', config, '--json'],
+      [launcher, ...parameters, '--config', this.#config, '--json'],
       {
         env: this.#environment(),
         maxBuffer: 256e6,
       },
     )
     return JSON.parse(stdout) as Result
+  }
+
+  /** Begins a command of the command line, to be killed. */
+  begin(...parameters: string[]): ChildProcess {
+    const all = [launcher, ...parameters, '--config', this.#config, '--json']
+    return spawn(process.execPath, all, { env: this.#environment(), stdio: 'ignore' })
   }
 
   /** How often the recipient acted, by its own count, for each key. */
@@ -94,7 +126,7 @@ export class DemoProcesses {
 
   async dispose(): Promise<void> {
     await end(this.#server, 'SIGKILL')
-    await end(this.#second, 'SIGKILL')
+    for (const other of this.#others) await end(other, 'SIGKILL')
     await end(this.#recipient, 'SIGKILL')
     rmSync(this.directory, { recursive: true, force: true })
   }
@@ -104,6 +136,7 @@ export class DemoProcesses {
       ...process.env,
       COUNTERFOIL_DEMO_DIR: this.directory,
       COUNTERFOIL_DEMO_RECIPIENT: this.recipientUrl,
+      ...this.environment,
     }
   }
 
@@ -121,7 +154,8 @@ export class DemoProcesses {
   }
 }
 
-async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+/** Waits for it. */
+export async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill(signal)

@@ -25,7 +25,10 @@ describe('the server', () => {
   })
   let server: Server
   before(async () => {
-    server = await serve(app, { port: 0, operatorToken: 'an operator token of some length' })
+    server = await serve(app, {
+      port: 0,
+      env: { COUNTERFOIL_OPERATOR_TOKEN: 'an operator token of some length' },
+    })
   })
   after(async () => {
     await server.stop()
@@ -47,7 +50,7 @@ describe('the server', () => {
   })
 
   test('answers what it does not serve with a problem and never with 410', async () => {
-    for (const path of ['/nothing', '/in/nobody', '/api/v1/effects']) {
+    for (const path of ['/nothing', '/in/nobody']) {
       const response = await get(path)
       assert.equal(response.status, 404)
       assert.equal(response.headers.get('content-type'), 'application/problem+json')

@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import {
   type Contract,
   type Counterfoil,
+  type CounterfoilOptions,
   counterfoil,
   type Duration,
   type Network,
   producer,
+  type Recipient,
   recipient,
+  type Store,
   trigger,
 } from 'counterfoil'
 import { standardWebhooks } from 'counterfoil/producers'
@@ -29,7 +32,10 @@ import {
 import { z } from 'zod'
 
 const secret = Buffer.from('a secret that only tests know 123')
-const standard = producer('standard', standardWebhooks({ secrets: `whsec_${secret.toString('base64')}` }))
+export const standard = producer(
+  'standard',
+  standardWebhooks({ secrets: `whsec_${secret.toString('base64')}` }),
+)
 
 /** The contract shapes that decide what may follow an unknown outcome. */
 export const contracts = {
@@ -73,11 +79,15 @@ export interface WorldOptions {
   readonly slowMs?: number
   /** `sql`: the trigger writes a table of its own in the plan. `fails-once`, `fails`: it throws. Default `plain`. */
   readonly trigger?: 'plain' | 'sql' | 'fails-once' | 'fails'
+  /** More of the configuration; it is asked at each start, as another deployment is. */
+  readonly configure?: (seats: Recipient) => Partial<CounterfoilOptions>
+  /** Where the records are instead of a file: handles on one and the same store, and its placeholder. */
+  readonly database?: { readonly store: () => Store; readonly placeholder: string } | undefined
 }
 
 /**
- * The engine that ships on the real SQLite store in a directory of its own, with virtual time and a simulated
- * recipient. Processes start, die and start again on the same file.
+ * The engine that ships on the real SQLite store in a directory of its own, or another store, with virtual time and
+ * a simulated recipient. Processes start, die and start again on the same records.
  */
 export class World {
   readonly clock = new VirtualClock()
@@ -136,7 +146,7 @@ export class World {
     })
     this.#process = process
     this.#app = counterfoil({
-      store: faultyStore(sqlite(join(this.#directory, 'counterfoil.db')), about.store ?? null, process),
+      store: faultyStore(this.#store(), about.store ?? null, process),
       triggers: [
         trigger('open a seat when an invoice is paid', {
           on: paid,
@@ -145,7 +155,7 @@ export class World {
             if (mode === 'sql') {
               tx.run('create table if not exists seat (id text primary key, opened integer not null)')
               tx.run(
-                'insert into seat values (?, 1) on conflict (id) do update set opened = opened + 1',
+                `insert into seat values (${this.#placeholder}, 1) on conflict (id) do update set opened = seat.opened + 1`,
                 data.id,
               )
             }
@@ -162,6 +172,7 @@ export class World {
       // The hints do the work; a rarer poll is less to simulate.
       poll: '5s',
       log: () => {},
+      ...this.#options.configure?.(seats as Recipient),
     })
     await this.#app.start()
   }
@@ -188,9 +199,10 @@ export class World {
   async deliver(
     id: string,
     data: Record<string, unknown> = { id },
+    type = 'invoice.paid',
   ): Promise<{ status: number; outcome: string | undefined } | null> {
     const body = JSON.stringify({
-      type: 'invoice.paid',
+      type,
       timestamp: '2026-01-01T00:00:00Z',
       data,
     })
@@ -236,7 +248,7 @@ export class World {
   /** How often the trigger's own statement was committed for this seat. */
   async opened(seat: string): Promise<number> {
     const session = await this.app.store.beginPlan({ timeoutMs: 5_000 })
-    const row = await session.get('select opened from seat where id = ?', seat)
+    const row = await session.get(`select opened from seat where id = ${this.#placeholder}`, seat)
     await session.rollback()
     return Number(row?.opened ?? 0)
   }
@@ -254,6 +266,14 @@ export class World {
   async dispose(): Promise<void> {
     await this.kill()
     rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  #store(): Store {
+    return this.#options.database?.store() ?? sqlite(join(this.#directory, 'counterfoil.db'))
+  }
+
+  get #placeholder(): string {
+    return this.#options.database?.placeholder ?? '?'
   }
 
   /** Real work is over: the store answered everything and its answers were acted on. */

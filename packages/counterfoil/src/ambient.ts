@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, Log, Random } from './domain/index.ts'
+import { logLine } from './log-line.ts'
 
 /** The machine's own clock, randomness and standard error, behind the ports. */
 
@@ -26,7 +27,7 @@ export const systemRandom: Random = {
 let pool: Uint8Array = new Uint8Array(0)
 let used = 0
 
-/** One JSON line on standard error. */
+/** One line of JSON on standard error. */
 export const stderrLog: Log = (level, message, fields = {}) => {
-  process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, message, ...fields })}\n`)
+  process.stderr.write(`${logLine(Date.now(), level, message, fields)}\n`)
 }

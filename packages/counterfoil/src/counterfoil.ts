@@ -6,24 +6,64 @@ import {
   type Duration,
   type Log,
   milliseconds,
+  type OwnerRule,
+  ownerByRule,
   type Random,
 } from './domain/index.ts'
-import { createEngine, type Engine, type Trigger } from './engine/index.ts'
+import { type AlertDelivery, createEngine, type Engine, type Trigger } from './engine/index.ts'
 import {
   createReceive,
   type EventType,
   eventTypes,
   type Intake,
+  isInternal,
+  type Opened,
+  type OutgoingEvent,
   type Producer,
+  type PublishPorts,
   problem,
+  publish,
   readEvent,
 } from './intake/index.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
-import { type Alert, loadKeyRing, type Store, Vault } from './store/index.ts'
+import {
+  type Accepted,
+  type Alert,
+  loadKeyRing,
+  type OperatorRole,
+  type PlanTransaction,
+  type ReceiptView,
+  type SqlExecutor,
+  type Store,
+  type Transactions,
+  Vault,
+} from './store/index.ts'
 
-export interface CounterfoilOptions {
+/** An operator of the configuration. */
+export interface OperatorOptions {
+  readonly name: string
+  readonly role: OperatorRole
+  /** `sha256:SALT:HEX` of a token, as `counterfoil operators new` prints it. Without one: the command line only. */
+  readonly token?: string
+}
+
+export interface AlertOptions {
+  /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
+  readonly to?: AlertDelivery
+  /** An entry that waits this long with nobody assigned raises a new alert to this owner, and again. */
+  readonly unattended?: { readonly after: Duration; readonly owner: string }
+}
+
+/** @typeParam Tx what triggers get as `tx`: see `transactions` */
+export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly store: Store
-  readonly triggers: readonly Trigger[]
+  /**
+   * The program's own database client, by an adapter of `counterfoil/adapters/…`: triggers plan in its
+   * transactions, and `publish` takes its handles. The store has to be in the same database. Default: triggers
+   * get a small client of the store's own.
+   */
+  readonly transactions?: Transactions<Tx>
+  readonly triggers: readonly Trigger<any, NoInfer<Tx>>[]
   /** Every recipient that a trigger plans effects for. */
   readonly recipients: readonly Recipient<any>[]
   /** Producers without a trigger; those with one are found through it. */
@@ -32,7 +72,12 @@ export interface CounterfoilOptions {
   readonly owner?: string
   /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
   readonly version?: string
-  /** Gets each alert at least once. Default: a line on standard error. */
+  /** Who looks after quarantine entries of a producer or type: the first rule that fits, else the producer's owner. */
+  readonly owners?: readonly OwnerRule[]
+  /** Who may use the operator interface and commands; the environment may name more. */
+  readonly operators?: readonly OperatorOptions[]
+  readonly alerts?: AlertOptions
+  /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
@@ -52,20 +97,42 @@ export interface CounterfoilOptions {
   readonly log?: Log
 }
 
-/** One value that the server, the command line and a program all take. */
-export interface Counterfoil {
+/**
+ * One value that the server, the command line and a program all take.
+ *
+ * @typeParam Tx what triggers get as `tx`
+ */
+export interface Counterfoil<Tx = PlanTransaction> {
   readonly store: Store
   readonly producers: ReadonlyMap<string, Producer>
   readonly triggers: readonly Trigger[]
   readonly recipients: ReadonlyMap<string, Recipient>
   /** Who looks after what names no narrower owner. */
   readonly owner: string
+  readonly operators: readonly OperatorOptions[]
+  readonly clock: Clock
+  /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
+  readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
+  /** A stored payload by today's schemas and triggers: an event that can start work, or why it cannot. */
+  openEvent(receipt: ReceiptView, payload: Uint8Array): Promise<Opened>
   /** Counts since the start, by producer and by outcome or error code. */
   readonly counters: Intake['counters']
   /** A delivery in, an answer out; the answer comes after the commit. 503 unless started. */
   receive(request: Request): Promise<Response>
   /** The same for a request of Node's HTTP server whose body nobody has read; cheaper than by way of Fetch. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
+  /**
+   * Writes an event of an `internal` producer in a transaction of the program's own: it is there when that
+   * commits, and was never there when it rolls back. A conflict does not throw: look at the outcome.
+   *
+   * @param tx the handle of the configured `transactions`; without them, what an adapter's `executor` gives
+   * @throws `event_unknown`, `event_invalid`, `identity_invalid`, `transaction_missing`, `transaction_foreign`;
+   *   `store_closed` unless started
+   */
+  publish<Input>(
+    tx: [Tx] extends [PlanTransaction] ? SqlExecutor : Tx,
+    event: OutgoingEvent<Input>,
+  ): Promise<Accepted>
   /**
    * Opens the store, migrating it, and starts. With `work: false` this process only receives, and another one
    * plans and attempts. @throws `store_*`, `key_ring_*`
@@ -81,22 +148,50 @@ export interface Counterfoil {
  *
  * @throws CounterfoilError `config_invalid`
  */
-export function counterfoil(options: CounterfoilOptions): Counterfoil {
-  const { store, triggers } = options
+export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
+  const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
   const producers = byName('producer', [
     ...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])]),
   ])
   byName('trigger', triggers)
+  checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const log = options.log ?? stderrLog
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
-  const ownerOf = (name: string) => producers.get(name)?.owner ?? owner
+  const ownerOf = (name: string, type: string) =>
+    ownerByRule(options.owners ?? [], name, type) ?? producers.get(name)?.owner ?? owner
+  const { operators = [], alerts = {} } = options
+  byName('operator', operators)
+  const { to: delivery = null, unattended } = alerts
+  if (delivery !== null && recipients.get(delivery.effect.recipient.name) !== delivery.effect.recipient) {
+    throw new CounterfoilError(
+      'config_invalid',
+      `Alerts go to recipient '${delivery.effect.recipient.name}', which is not in the configuration.`,
+      { hint: 'Add it to recipients.' },
+    )
+  }
   const counters = new Map<string, number>()
-  let parts: { intake: Intake; engine: Engine; network: Network } | undefined
+  let vault: Vault | undefined
+  const openVault = () => {
+    vault ??= new Vault(
+      loadKeyRing({
+        env: process.env,
+        // Beside the file; a database elsewhere has no place beside it on this machine.
+        devFile: store.kind === 'sqlite' ? `${store.location}.vault-key` : 'counterfoil.vault-key',
+        log,
+        ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
+      }),
+      random,
+    )
+    return vault
+  }
+  const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
+    readEvent(producers, types, receipt, payload, clock)
+  let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
 
   return {
     store,
@@ -104,7 +199,14 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     triggers,
     recipients,
     owner,
+    operators,
+    clock,
     counters,
+    async readPayload({ id, vault: place }) {
+      const sealed = await store.readVault(place)
+      return sealed === null ? null : openVault().open(sealed, id)
+    },
+    openEvent,
     get running() {
       return parts !== undefined
     },
@@ -114,17 +216,21 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
     async receiveIncoming(incoming) {
       return parts === undefined ? notStarted() : await parts.intake.receiveIncoming(incoming)
     },
+    async publish(tx, event) {
+      if (parts === undefined) {
+        throw new CounterfoilError('store_closed', 'The program publishes before start() or after stop().', {
+          hint: 'Await start() first; with { work: false } another process plans and attempts.',
+        })
+      }
+      const executor =
+        transactions === undefined ? (tx as SqlExecutor) : await transactions.executor(tx as Tx)
+      return await publish(parts.publishing, executor, event)
+    },
     async start({ work = true } = {}) {
       if (parts !== undefined) return
       // Before the store: production without a key must not even make a file.
-      const ring = loadKeyRing({
-        env: process.env,
-        devFile: `${store.location}.vault-key`,
-        log,
-        ...(options.vaultKeyFile === undefined ? {} : { file: options.vaultKeyFile }),
-      })
+      const vault = openVault()
       await store.open({ migrate: true })
-      const vault = new Vault(ring, random)
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },
@@ -134,33 +240,35 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
           owner,
           ownerOf,
           plannedBy: options.version ?? 'unversioned',
-          openEvent: (receipt, payload) => readEvent(producers, types, receipt, payload, clock),
+          openEvent,
+          alertTo: delivery,
+          unattended:
+            unattended === undefined
+              ? null
+              : { afterMs: milliseconds(unattended.after), owner: unattended.owner },
           onAlert:
             options.onAlert ??
             (({ reason, at: raisedAt, ...about }: Alert) =>
               log('warn', `alert: ${reason}`, { ...about, raisedAt })),
           leaseMs: milliseconds(options.lease ?? '10s'),
           planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
+          transactions,
           pollMs: milliseconds(options.poll ?? '250ms'),
           drainMs: milliseconds(options.drain ?? '10s'),
         },
       )
+      const publishing = { producers, types, store, vault, clock, random, ownerOf }
       const intake = createReceive({
-        producers,
-        types,
-        store,
-        vault,
+        ...publishing,
+        producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),
         network,
-        clock,
-        random,
         log,
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
-        ownerOf,
       })
       if (work) engine.start()
-      parts = { intake, engine, network }
+      parts = { intake, engine, network, publishing }
     },
     async stop() {
       const stopping = parts
@@ -170,6 +278,17 @@ export function counterfoil(options: CounterfoilOptions): Counterfoil {
       await store.close()
     },
   }
+}
+
+/** A handle of another client than the one that began the transaction would be none. */
+function checkTransactions(triggers: readonly Trigger[], transactions: Transactions<any> | undefined): void {
+  const stranger = triggers.find((trigger) => trigger.in !== undefined && trigger.in !== transactions)
+  if (stranger === undefined) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `Trigger '${stranger.name}' plans in transactions of ${stranger.in?.client} that the configuration does not have.`,
+    { hint: 'Give one value to `transactions` of the configuration and to `in` of its triggers.' },
+  )
 }
 
 function byName<Named extends { readonly name: string }>(

@@ -1,6 +1,9 @@
-import { contractInWords } from '../operate/index.ts'
+import type { Counterfoil } from '../counterfoil.ts'
+import { codeOf, type ErrorCode } from '../domain/index.ts'
+import type { EventType } from '../intake/index.ts'
+import { contractInWords, type UnsupportedType, unsupportedTypes } from '../operate/index.ts'
 import { placeOf } from '../recipients/index.ts'
-import { type Command, exit } from './command.ts'
+import { type Command, exit, type Output } from './command.ts'
 
 export const check: Command = {
   name: 'check',
@@ -9,6 +12,7 @@ export const check: Command = {
   example: 'counterfoil check --config counterfoil.config.ts',
   async run({ app, out }) {
     const { producers, triggers, recipients, store, owner } = await app()
+    const seen = await seenInQuarantine(store, triggers)
     out.json({
       store: { kind: store.kind, location: store.location },
       producers: [...producers.values()].map((producer) => ({
@@ -31,6 +35,7 @@ export const check: Command = {
         contract: recipient.contract,
         inWords: contractInWords(recipient.contract),
       })),
+      quarantine: seen,
     })
     out.line(`store: ${store.kind} at ${store.location}`)
     for (const producer of producers.values()) {
@@ -48,6 +53,7 @@ export const check: Command = {
       out.line(`recipient ${recipient.name} at ${placeOf(recipient)}`)
       for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
     }
+    printUnsupported(seen, out)
     return exit.done
 
     function typesOf(producer: string): string[] {
@@ -55,4 +61,42 @@ export const check: Command = {
       return [...new Set(on.map((type) => type.type))]
     }
   },
+}
+
+/** What the store knows of events that no trigger supports, or why it was not asked: there may be none yet. */
+type Seen = { readonly unsupported: readonly UnsupportedType[] } | { readonly notRead: ErrorCode }
+
+async function seenInQuarantine(
+  store: Counterfoil['store'],
+  triggers: Counterfoil['triggers'],
+): Promise<Seen> {
+  try {
+    await store.open({ migrate: false })
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === undefined) throw error
+    return { notRead: code }
+  }
+  try {
+    const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
+    return { unsupported: await unsupportedTypes(store, subscribed) }
+  } finally {
+    await store.close()
+  }
+}
+
+function printUnsupported(seen: Seen, out: Output): void {
+  out.line()
+  if ('notRead' in seen) {
+    out.line(`quarantine: not read [${seen.notRead}]`)
+    return
+  }
+  if (seen.unsupported.length === 0) {
+    out.line('quarantine: no event of a type that no trigger supports')
+    return
+  }
+  out.line('in quarantine, as no trigger supports them:')
+  for (const { producer, type, version, count } of seen.unsupported) {
+    out.line(`  ${producer} ${type}${version === null ? '' : ` in version ${version}`}, ${count}`)
+  }
 }

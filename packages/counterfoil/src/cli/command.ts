@@ -6,7 +6,7 @@ export const exit = { done: 0, problem: 1, badUse: 2 } as const
 
 export interface Invocation {
   readonly positionals: readonly string[]
-  readonly options: Readonly<Record<string, string | boolean | undefined>>
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
   /** Loads the configuration, once. */
   readonly app: () => Promise<Counterfoil>
   readonly out: Output

@@ -1,13 +1,18 @@
 import { parseArgs } from 'node:util'
 import type { Counterfoil } from '../counterfoil.ts'
-import { CounterfoilError, codeOf } from '../domain/index.ts'
+import { CounterfoilError, codeOf, printable } from '../domain/index.ts'
+import { auditList, auditVerify } from './audit.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { loadConfig } from './config.ts'
+import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
+import { operatorsNew } from './operators.ts'
 import { withTimes } from './print.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
+import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quarantine-decide.ts'
 import { receiptsList, receiptsShow } from './receipts.ts'
+import { reconcile } from './reconcile.ts'
 import { serveCommand } from './serve.ts'
 import { migrate, status } from './store-commands.ts'
 
@@ -16,13 +21,21 @@ const commands: readonly Command[] = [
   check,
   migrate,
   status,
+  doctor,
   receiptsList,
   receiptsShow,
   effectsList,
   effectsShow,
   quarantineList,
   quarantineShow,
+  quarantineAssign,
+  quarantineReprocess,
+  quarantineDismiss,
   unknownList,
+  reconcile,
+  auditList,
+  auditVerify,
+  operatorsNew,
 ]
 
 const common = {
@@ -68,7 +81,7 @@ function parse(command: Command, args: readonly string[]) {
       options: { ...common, ...command.options },
       allowPositionals: true,
     }) as {
-      values: Record<string, string | boolean | undefined>
+      values: Record<string, string | boolean | string[] | undefined>
       positionals: string[]
     }
   } catch (error) {
@@ -84,10 +97,13 @@ function output(json: boolean): Output {
       if (json) process.stdout.write(`${JSON.stringify(withTimes(value), null, 2)}\n`)
     },
     line: (text = '') => {
-      if (!json) process.stdout.write(`${text}\n`)
+      if (!json) process.stdout.write(`${printable(text, ownCharacters)}\n`)
     },
   }
 }
+
+/** Beyond ASCII, in texts that we print. */
+const ownCharacters = '→…'
 
 /** What was wrong and what to do; a problem of ours keeps its stack for the report. */
 function report(error: unknown, json: boolean): number {
@@ -99,7 +115,9 @@ function report(error: unknown, json: boolean): number {
       `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) } }, null, 2)}\n`,
     )
   } else {
-    process.stderr.write(`counterfoil: ${message} [${code}]\n${hint === undefined ? '' : `${hint}\n`}`)
+    process.stderr.write(
+      `counterfoil: ${printable(message, ownCharacters)} [${code}]\n${hint === undefined ? '' : `${hint}\n`}`,
+    )
     if (code === 'internal' && error instanceof Error && error.stack !== undefined)
       process.stderr.write(`${error.stack}\n`)
   }

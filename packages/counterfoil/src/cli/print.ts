@@ -30,3 +30,8 @@ export function withTimes(value: unknown): unknown {
     ]),
   )
 }
+
+/** Text that others wrote, for a terminal: control characters but line ends are shown, not obeyed. */
+export function inSafeCharacters(text: string): string {
+  return text.replaceAll(/[^\P{C}\n\t]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+}

@@ -75,7 +75,9 @@ export const receiptsShow: Command = {
     if (receipt.plannedAt !== null)
       out.line(`  planned ${time(receipt.plannedAt)} by configuration ${receipt.plannedBy}`)
     if (quarantine !== null)
-      out.line(`  in quarantine: ${quarantine.reason} (${quarantine.id}), owner ${quarantine.owner}`)
+      out.line(
+        `  quarantine ${quarantine.id}: ${quarantine.reason}, ${quarantine.state}, owner ${quarantine.owner}`,
+      )
     for (const effect of effects)
       out.line(`  effect ${effect.id} ${effect.state}  ${effect.recipient}  ${effect.key}`)
     return exit.done

@@ -14,11 +14,10 @@ export const serveCommand: Command = {
       throw new CounterfoilError('usage_invalid', `--port '${port}' is not a number from 0 to 65535.`)
     }
     const configured = await app()
-    const operatorToken = process.env.COUNTERFOIL_OPERATOR_TOKEN
     const server = await serve(configured, {
       port: Number(port),
       ...(typeof host === 'string' ? { host } : {}),
-      ...(operatorToken === undefined ? {} : { operatorToken }),
+      env: process.env,
     })
     out.json({ url: server.url, store: configured.store.location })
     out.line(`Listening on ${server.url}, store ${configured.store.location}`)

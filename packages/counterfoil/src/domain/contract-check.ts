@@ -93,6 +93,12 @@ function* ofLookup(lookup: Lookup, { idempotency, correlation }: Contract): Gene
     const hint = 'Add absence.after, the bound on how late a request may act.'
     yield ['calls absence final without saying when', hint]
   }
+  const unstated =
+    lookup.by === 'key' && lookup.findsFor === undefined && idempotency?.remembersFor === 'unstated'
+  if (lookup.absence.final && unstated) {
+    const hint = 'Add lookup.findsFor: what it has forgotten is "not there" too.'
+    yield ['calls absence final and says not how long it can find what it did', hint]
+  }
   const notThere = lookup.answers?.find((rule) => rule.status === 404 && isPlain(rule))
   const tellsAbsence = notThere === undefined || lookup.answers?.some(({ means }) => means === 'absent')
   if (lookup.absence.final && !tellsAbsence)
@@ -131,6 +137,8 @@ function* ofOrdering({ fence, conditional, tombstone }: Ordering, contract: Cont
   if (tombstone !== undefined) {
     if (idempotency === undefined)
       yield ['closes keys but takes none', 'Say in idempotency where the key goes.']
+    if (tombstone.findsFor === undefined && idempotency?.remembersFor === 'unstated')
+      yield ['closes keys and says not how long it knows them', 'Add tombstone.findsFor.']
     if (!tombstone.path.includes('{key}'))
       yield ['has a tombstone path without {key}', "Write it as '/operations/{key}/tombstone'."]
     if (!['PUT', 'POST', 'DELETE'].includes(tombstone.method))

@@ -3,13 +3,18 @@ import { describe, test } from 'node:test'
 import type { Contract, Idempotency, Lookup } from './contract.ts'
 import { checkContract } from './contract-check.ts'
 
-const idempotency: Idempotency = {
+const idempotency = {
   header: 'Idempotency-Key',
   remembersFor: '24h',
   otherPayload: 'refused',
   replays: 'first-success',
-}
-const lookup: Lookup = { by: 'key', path: '/operations/{key}', absence: { final: true, after: '30s' } }
+} as const satisfies Idempotency
+const lookup = {
+  by: 'key',
+  path: '/operations/{key}',
+  absence: { final: true, after: '30s' },
+} as const satisfies Lookup
+const { header: _, ...keyless } = idempotency
 const fence = { header: 'Fence-Version', rejectedWith: 412 }
 
 describe('a contract is allowed', () => {
@@ -108,6 +113,117 @@ describe('a contract is refused', () => {
     ],
     'with such a correlation': [{ correlation: { pointer: 'id' } }, /points at 'id'/],
     'with a correlation header that is none': [{ correlation: { header: 'a b' } }, /correlation header/],
+    'that puts the key in two places': [
+      { idempotency: { ...idempotency, pointer: '/key' } as unknown as Idempotency },
+      /no place or in several/,
+    ],
+    'that puts the key in no place': [
+      { idempotency: { ...idempotency, header: undefined } as unknown as Idempotency },
+      /no place or in several/,
+    ],
+    'whose key stands at no pointer': [{ idempotency: { ...keyless, pointer: 'key' } }, /points at 'key'/],
+    'whose key is the whole body': [{ idempotency: { ...keyless, pointer: '' } }, /points at ''/],
+    'whose query member is none': [{ idempotency: { ...keyless, query: 'a&b' } }, /query member/],
+    'whose keys are too short to keep effects apart': [
+      { idempotency: { ...idempotency, format: { form: 'text', maxLength: 20, alphabet: 'hex' } } },
+      /format that is unfit.*128 bits/,
+    ],
+    'that gives the first answer and replays nothing': [
+      { idempotency: { ...idempotency, otherPayload: 'first-answer', replays: 'nothing' } },
+      /replays nothing/,
+    ],
+    'that marks replays and replays nothing': [
+      { idempotency: { ...idempotency, replays: 'nothing', marker: { header: 'Replayed' } } },
+      /marks what it replays/,
+    ],
+    'whose marker is no header': [
+      { idempotency: { ...idempotency, marker: { header: 'Re played' } } },
+      /marker header/,
+    ],
+    'that reads one answer as in work and as refused': [
+      {
+        idempotency: { ...idempotency, inFlight: { status: 409 } },
+        outcomes: [{ status: 409, means: 'refused' }],
+      },
+      /both as still in work and as refused/,
+    ],
+    'that asks by a correlation which it never gets': [
+      { lookup: { by: 'correlation', path: '/jobs/{correlation}', absence: { final: false } } },
+      /not where that comes from/,
+    ],
+    'whose correlation goes nowhere': [
+      {
+        correlation: { pointer: '/id' },
+        lookup: { by: 'correlation', path: '/jobs', absence: { final: false } },
+      },
+      /without \{correlation\}/,
+    ],
+    'that asks by a function and by a path': [
+      { lookup: { by: 'function', path: '/x', absence: { final: false } } as unknown as Lookup },
+      /names a path too/,
+    ],
+    'whose absence is final and never told': [
+      { idempotency, lookup: { ...lookup, answers: [{ status: 404, means: 'nothing' }] } },
+      /no answer that means absent/,
+    ],
+    'whose absence is final for a time it does not state': [
+      { idempotency: { ...idempotency, remembersFor: 'unstated' }, lookup },
+      /not how long it can find/,
+    ],
+    'that accepts and cannot be asked': [
+      { outcomes: [{ status: 202, means: 'accepted' }] },
+      /no lookup to learn the end/,
+    ],
+    'that reads fenced and compares nothing': [
+      { outcomes: [{ status: 412, means: 'fenced' }] },
+      /compares no versions/,
+    ],
+    'whose ordering is of no kind': [{ ordering: {} }, /ordering of no kind/],
+    'whose condition is no header': [
+      { ordering: { conditional: { header: 'If Match', rejectedWith: 412 } } },
+      /condition header/,
+    ],
+    'that puts condition and key into one header': [
+      { idempotency, ordering: { conditional: { header: 'idempotency-key', rejectedWith: 412 } } },
+      /another use/,
+    ],
+    'whose condition is rejected with a 500': [
+      { ordering: { conditional: { header: 'If-Match', rejectedWith: 500 } } },
+      /no 4xx status/,
+    ],
+    'that closes keys it does not take': [
+      { ordering: { tombstone: { method: 'PUT', path: '/{key}' } } },
+      /closes keys but takes none/,
+    ],
+    'whose tombstone names no key': [
+      { idempotency, ordering: { tombstone: { method: 'PUT', path: '/tombstones' } } },
+      /tombstone path without \{key\}/,
+    ],
+    'that places tombstones with GET': [
+      { idempotency, ordering: { tombstone: { method: 'GET' as 'PUT', path: '/{key}' } } },
+      /with GET/,
+    ],
+    'that closes keys it knows for a time it does not state': [
+      {
+        idempotency: { ...idempotency, remembersFor: 'unstated' },
+        ordering: { tombstone: { method: 'PUT', path: '/{key}' } },
+      },
+      /not how long it knows them/,
+    ],
+    'with a rule that an earlier one hides': [
+      {
+        outcomes: [
+          { status: '4xx', means: 'refused' },
+          { status: 404, means: 'confirmed' },
+        ],
+      },
+      /rule for 404 that an earlier one for 4xx hides/,
+    ],
+    'with a rule for no valid header': [
+      { outcomes: [{ status: 400, header: { name: '' }, means: 'refused' }] },
+      /no valid header/,
+    ],
+    'that waits by no valid header': [{ waits: [{ header: '', as: 'seconds' }] }, /wait header/],
   }
   for (const [name, [contract, message]] of Object.entries(refused)) {
     test(name, () => {

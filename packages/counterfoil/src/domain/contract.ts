@@ -68,6 +68,11 @@ export type Lookup = LookupQuestion & {
     readonly final: boolean
     readonly after?: Duration
   }
+  /**
+   * How long after the first attempt an act can still be found: what was forgotten is "not there" too, and that is
+   * no proof. Default: as long as keys are remembered where it is asked by key, else for ever.
+   */
+  readonly findsFor?: Duration | 'forever'
   /** Read in order before the defaults: 2xx means acted, 404 means absent, anything else proves nothing. */
   readonly answers?: readonly LookupRule[]
 }
@@ -102,7 +107,12 @@ export interface Ordering {
     readonly method: 'PUT' | 'POST' | 'DELETE'
     /** With `{key}` where the idempotency key goes, percent-encoded. */
     readonly path: string
-    /** Read in order before the defaults: 2xx means closed, 409 means acted, anything else proves nothing. */
+    /**
+     * How long after the first attempt the recipient still knows whether the key acted. What it has forgotten it
+     * closes too, and that proves nothing. Default: as long as keys are remembered.
+     */
+    readonly findsFor?: Duration | 'forever'
+    /** Read in order before the defaults: 2xx means closed, anything else proves nothing. */
     readonly answers?: readonly TombstoneRule[]
   }
 }
@@ -131,7 +141,7 @@ export interface LookupRule extends AnswerPattern {
 }
 
 export interface TombstoneRule extends AnswerPattern {
-  readonly means: 'closed' | 'acted' | 'nothing'
+  readonly means: 'closed' | 'acted' | 'refused' | 'nothing'
 }
 
 /** A member of an answer that says when to come again. Read on 429 and 503, or where `when` says. */
@@ -142,6 +152,9 @@ export type WaitRule = {
   | { readonly header: string; readonly pointer?: never }
   | { readonly pointer: string; readonly header?: never }
 )
+
+/** Where a recipient publishes its contract (RFC 8615). */
+export const contractPath = '/.well-known/counterfoil-contract.json'
 
 /** True when the recipient rejects an older version: only then may an effect claim order. */
 export function comparesVersions(contract: Contract): boolean {

@@ -9,6 +9,7 @@ export interface ReceivedEvent<Data = unknown> {
   /** The producer's own id of the event. Never part of an effect key unless the contract proves one-to-one. */
   readonly id: string
   readonly type: string
+  /** Schema version of `data`: what the producer names, or what a trigger's event type up-casts it to. */
   readonly version: string | null
   /** When the producer says that it happened. */
   readonly at: Instant | null

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Contract, LookupRule, OutcomeRule } from './contract.ts'
 import type { Exchange } from './exchange.ts'
-import { classify, classifyLookup } from './outcome.ts'
+import { classify, classifyLookup, classifyTombstone } from './outcome.ts'
 import { maxRetryAfterMs, retryAfterMs } from './wait.ts'
 
 const now = Date.UTC(2026, 0, 5, 12, 0, 0)
@@ -237,4 +237,100 @@ test('a body that the contract reads and that is no JSON leaves a 200 unknown (C
   assert.equal(classify(contract, answered('{"ok":false}'), 0).kind, 'refused')
   assert.equal(classify(contract, answered('<html>'), 0).kind, 'unknown')
   assert.equal(classify({}, answered('<html>'), 0).kind, 'confirmed')
+})
+
+describe('what a contract adds', () => {
+  const idempotency = {
+    header: 'Idempotency-Key',
+    remembersFor: '24h',
+    otherPayload: 'refused',
+    replays: 'first-success',
+  } as const
+
+  test('a key still in work is unknown, waited for and not refused, whatever its status', () => {
+    const contract: Contract = {
+      idempotency: {
+        ...idempotency,
+        inFlight: { status: 400, body: { pointer: '/code', equals: 'in_progress' } },
+      },
+    }
+    const outcome = classify(contract, answered(400, { code: 'in_progress' }, { 'retry-after': '3' }), now)
+    assert.deepEqual([outcome.kind, outcome.retryAfterMs], ['unknown', 3_000])
+    assert.match(outcome.why, /still in work/)
+    assert.equal(kindOf(contract, answered(400, { code: 'bad_amount' })), 'refused')
+    assert.equal(kindOf(contract, answered(400, '<html>')), 'unknown', 'it might say so')
+  })
+
+  test('accepted is not done', () => {
+    const outcome = classify(withOutcomes({ status: 202, means: 'accepted' }), answered(202), now)
+    assert.deepEqual([outcome.kind, outcome.accepted], ['unknown', true])
+  })
+
+  test('who is not let in did not act, and the owner is told', () => {
+    for (const status of [401, 403, 407]) {
+      const { kind, alert } = classify({}, answered(status), now)
+      assert.deepEqual([kind, alert], ['notActed', 'credentials-refused'])
+    }
+    assert.equal(kindOf(withOutcomes({ status: 403, means: 'refused' }), answered(403)), 'refused')
+  })
+
+  test('a header decides where a rule reads one', () => {
+    const contract = withOutcomes({
+      status: 403,
+      header: { name: 'X-RateLimit-Remaining', equals: '0' },
+      means: 'not-acted',
+    })
+    const limited = classify(contract, answered(403, '', { 'x-ratelimit-remaining': '0' }), now)
+    assert.deepEqual([limited.kind, limited.alert], ['notActed', undefined])
+    const denied = classify(contract, answered(403, '', { 'x-ratelimit-remaining': '5' }), now)
+    assert.equal(denied.alert, 'credentials-refused')
+  })
+
+  test('a replayed answer says so', () => {
+    const contract: Contract = {
+      idempotency: { ...idempotency, marker: { header: 'Idempotent-Replayed', equals: 'true' } },
+    }
+    assert.match(
+      classify(contract, answered(200, '', { 'idempotent-replayed': 'true' }), now).why,
+      /replayed/,
+    )
+    assert.doesNotMatch(classify(contract, answered(200), now).why, /replayed/)
+  })
+
+  test('a broken condition is fenced', () => {
+    const contract: Contract = { ordering: { conditional: { header: 'If-Match', rejectedWith: 412 } } }
+    assert.equal(kindOf(contract, answered(412)), 'fenced')
+  })
+})
+
+describe('a tombstone', () => {
+  const contract: Contract = {
+    ordering: {
+      tombstone: {
+        method: 'PUT',
+        path: '/{key}',
+        answers: [
+          { status: 409, body: { pointer: '/state', equals: 'confirmed' }, means: 'acted' },
+          { status: 409, body: { pointer: '/state', equals: 'refused' }, means: 'refused' },
+        ],
+      },
+    },
+  }
+  const table: [Exchange, string][] = [
+    [answered(200), 'closed'],
+    [answered(201), 'closed'],
+    [answered(409, { state: 'confirmed' }), 'acted'],
+    [answered(409, { state: 'refused' }), 'refused'],
+    [answered(409, { state: 'in-flight' }), 'nothing'],
+    [answered(409, '<html>'), 'nothing'],
+    [answered(404), 'nothing'],
+    [answered(500), 'nothing'],
+    [{ kind: 'unclear', why: 'reset' }, 'nothing'],
+  ]
+  for (const [exchange, kind] of table) {
+    const what =
+      exchange.kind === 'answered' ? `${exchange.status} ${Buffer.from(exchange.body)}` : exchange.kind
+    test(`answered ${what} proves: ${kind}`, () =>
+      assert.equal(classifyTombstone(contract, exchange).kind, kind))
+  }
 })

@@ -27,9 +27,9 @@ export type LookupFinding = {
   readonly correlation?: string
 }
 
-/** What the answer to a tombstone proves: the effect can never act, or it has. */
+/** What the answer to a tombstone proves: the effect can never act, or it has, or it was refused before. */
 export type TombstoneFinding = {
-  readonly kind: 'closed' | 'acted' | 'nothing'
+  readonly kind: 'closed' | 'acted' | 'refused' | 'nothing'
   readonly why: string
   readonly status?: number
   readonly correlation?: string
@@ -107,8 +107,7 @@ export function classifyTombstone(contract: Contract, exchange: Exchange): Tombs
   const read = reading(contract, exchange, contract.ordering?.tombstone?.answers, 'the tombstone')
   if (read.kind !== 'default') return read
   const { status, about } = read
-  if (status >= 200 && status < 300) return { kind: 'closed', ...about }
-  return { kind: status === 409 ? 'acted' : 'nothing', ...about }
+  return { kind: status >= 200 && status < 300 ? 'closed' : 'nothing', ...about }
 }
 
 /** What lookups and tombstones have in common: rules first, and a body that cannot be read proves nothing. */

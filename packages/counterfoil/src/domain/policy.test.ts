@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Contract } from './contract.ts'
+import type { Contract, Lookup } from './contract.ts'
 import { effectStates } from './lifecycle.ts'
 import {
   absenceIsFinal,
+  alertUnsentAfterMs,
+  closingIsProof,
   factOfAnswer,
   nextStep,
+  overdue,
   type PastAttempt,
   repeatUntil,
   type Situation,
@@ -89,6 +92,16 @@ describe('after an unknown outcome', () => {
     assert.equal(nextStep(unknown(hinting, [day + 2_000]), day + 3_000).kind, 'operator')
   })
 
+  test('what was fenced while an earlier attempt is open is not repeated for ever: it is asked until absence is final', () => {
+    const fenced = { ...unknownAttempt(2, 10_000, 11_000), outcome: 'fenced', open: false } as const
+    const attempts = [unknownAttempt(1, 0, 1_000), fenced]
+    const asked = nextStep(unknown(both, [12_000], attempts), 12_000)
+    assert.equal(asked.kind, 'lookup')
+    const last = nextStep(unknown(both, [12_000, 40_500], attempts), 40_500)
+    assert.deepEqual([last.kind, last.kind === 'lookup' && last.at], ['lookup', 41_000])
+    assert.equal(nextStep(unknown(idempotent, [], attempts), 12_000).kind, 'operator')
+  })
+
   test('Retry-After is honoured before a repeat', () => {
     const attempts = [{ ...unknownAttempt(1, 0, 1_000), retryAfterMs: 60_000 }]
     const step = nextStep(unknown(idempotent, [], attempts), 1_000)
@@ -159,6 +172,101 @@ describe('an answer that its attempt did not act', () => {
   test('but a confirmation counts, whichever attempt it answers', () => {
     const situation = { contract: idempotent, state: 'attempting', attempts: [first, second] } as const
     assert.equal(factOfAnswer(situation, 1, { kind: 'confirmed' }), 'confirmed')
+  })
+})
+
+describe('by the rest of a contract', () => {
+  const conditional: Contract = { ordering: { conditional: { header: 'If-Match', rejectedWith: 412 } } }
+  const closing: Contract = {
+    idempotency: queryable.idempotency!,
+    ordering: { tombstone: { method: 'PUT', path: '/{key}' } },
+  }
+  const polled: Contract = {
+    ...both,
+    correlation: { pointer: '/id' },
+    lookup: { by: 'correlation', path: '/jobs/{correlation}', absence: { final: false } },
+  }
+  const unstated: Contract = { idempotency: { ...idempotent.idempotency!, remembersFor: 'unstated' } }
+  const forever: Contract = { idempotency: { ...idempotent.idempotency!, remembersFor: 'forever' } }
+
+  test('a key remembered for an unstated time makes no repeat safe', () => {
+    const step = nextStep(unknown(unstated), 2_000)
+    assert.equal(step.kind, 'operator')
+    assert.match(step.why, /does not say how long/)
+  })
+
+  test('a key remembered for ever may be repeated at any time, and the owner is told after a day', () => {
+    assert.equal(nextStep(unknown(forever), 400 * day).kind, 'repeat')
+    assert.equal(overdue(unknown(forever), day - 1), null)
+    assert.equal(overdue(unknown(forever), day)?.reason, 'still-unknown')
+  })
+
+  test('a precondition makes repeats safe until it was found broken: then a person decides', () => {
+    assert.equal(nextStep(unknown(conditional), 400 * day).kind, 'repeat')
+    const broken = [
+      unknownAttempt(1, 0, 1_000),
+      { ...unknownAttempt(2, 2_000, 3_000), outcome: 'fenced' as const },
+    ]
+    const step = nextStep(unknown(conditional, [], broken), 4_000)
+    assert.equal(step.kind, 'operator')
+    assert.match(step.why, /an earlier attempt acted, or someone else did/)
+  })
+
+  test('a lookup by correlation is possible only once an answer has carried one', () => {
+    const known = [{ ...unknownAttempt(1, 0, 1_000), correlation: 'job_1' }]
+    assert.equal(nextStep(unknown(polled, [], known), 1_000).kind, 'lookup')
+    assert.equal(nextStep(unknown(polled), 1_000).kind, 'repeat')
+  })
+
+  test('what was accepted is asked about and not repeated, and goes to a person after a day', () => {
+    const known = [{ ...unknownAttempt(1, 0, 1_000), correlation: 'job_1' }]
+    const waiting = { ...unknown(polled, [2_000], known), accepted: true }
+    assert.equal(nextStep(waiting, 2_000).kind, 'lookup')
+    const late = nextStep({ ...waiting, lookups: [day + 1] }, day + 2)
+    assert.equal(late.kind, 'operator')
+    assert.match(late.why, /accepted it/)
+  })
+
+  test('a tombstone comes before a person, and only while the recipient still knows the key (I15)', () => {
+    assert.equal(nextStep(unknown(closing), 2_000).kind, 'tombstone')
+    assert.equal(nextStep(unknown(closing), 22 * hour).kind, 'operator')
+    assert.equal(closingIsProof(unknown(closing), 21 * hour), true)
+    assert.equal(closingIsProof(unknown(closing), 22 * hour), false)
+  })
+
+  test('a tombstone that proves nothing is placed again, with back-off', () => {
+    const step = nextStep({ ...unknown(closing), tombstones: [2_000, 3_000] }, 3_000)
+    assert.ok(step.kind === 'tombstone' && step.at === 5_000)
+  })
+
+  test('absence is no proof once the recipient may have forgotten the act', () => {
+    const attempts = [unknownAttempt(1, 0, 1_000)]
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 21 * hour), true)
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 22 * hour), false)
+    const lasting: Contract = {
+      ...queryable,
+      lookup: { ...queryable.lookup!, findsFor: 'forever' } as Lookup,
+    }
+    assert.equal(absenceIsFinal({ contract: lasting, attempts }, 400 * day), true)
+  })
+
+  test('what provably does not get through is told to its owner after a quarter of an hour, and goes on', () => {
+    const unsent = { ...unknownAttempt(1, 0, 1_000), outcome: 'notActed' as const, open: false }
+    const planned = { ...unknown(idempotent, [], [unsent]), state: 'planned' as const }
+    assert.equal(overdue(planned, alertUnsentAfterMs - 1), null)
+    assert.equal(overdue(planned, alertUnsentAfterMs)?.reason, 'cannot-be-sent')
+    assert.equal(nextStep(planned, alertUnsentAfterMs).kind, 'attempt')
+  })
+
+  test('a late unclear answer of an earlier attempt does not end the one in flight', () => {
+    const attempts = [
+      unknownAttempt(1, 0, 1_000),
+      { ...unknownAttempt(2, 2_000, 0), endedAt: null, outcome: null },
+    ]
+    const situation = { contract: idempotent, state: 'attempting', attempts } as const
+    assert.equal(factOfAnswer(situation, 1, { kind: 'unknown' }), 'overtaken')
+    assert.equal(factOfAnswer(situation, 2, { kind: 'unknown' }), 'unclear')
+    assert.equal(factOfAnswer(situation, 2, { kind: 'unknown', accepted: true }), 'accepted')
   })
 })
 

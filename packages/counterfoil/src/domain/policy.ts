@@ -1,4 +1,4 @@
-import type { Contract } from './contract.ts'
+import type { Contract, Idempotency } from './contract.ts'
 import { milliseconds } from './duration.ts'
 import type { Instant } from './ids.ts'
 import { type EffectState, type Fact, isFinalState } from './lifecycle.ts'
@@ -87,8 +87,8 @@ function unknownStep(situation: Situation, now: Instant): Step {
   }
   const asked = sinceLast.at(-1) ?? ended
   const until = repeatUntil(situation)
-  // What was accepted is in work: to repeat it would learn nothing.
-  if (until !== null && !accepted) {
+  // What was accepted is in work, and what was fenced once will be fenced again: to repeat it would learn nothing.
+  if (until !== null && !accepted && last?.outcome !== 'fenced') {
     const at = asked + Math.max(backOffMs(attempts.length - 1), last?.retryAfterMs ?? 0)
     if (Math.max(at, now) < until) return { kind: 'repeat', at, why: because.repeat(contract) }
   }
@@ -99,7 +99,7 @@ function unknownStep(situation: Situation, now: Instant): Step {
     const at = asked < finalAt ? Math.max(Math.min(nextAsk, finalAt), asked) : nextAsk
     return { kind: 'lookup', at, why: because.askAgain(lookup, accepted) }
   }
-  if (contract.ordering?.tombstone !== undefined) {
+  if (closingIsProof(situation, now)) {
     const placed = situation.tombstones.filter((at) => at >= ended)
     const firstPlaced = placed[0] ?? now
     if (now < firstPlaced + escalateAfterMs) {
@@ -129,20 +129,45 @@ export function repeatUntil({
   const broken = attempts.some(({ outcome }) => outcome === 'fenced')
   if (ordering?.conditional !== undefined && !broken) return Number.POSITIVE_INFINITY
   if (idempotency === undefined || idempotency.replays === 'nothing') return null
-  if (idempotency.remembersFor === 'unstated') return null
-  if (idempotency.remembersFor === 'forever') return Number.POSITIVE_INFINITY
-  return first.begunAt + milliseconds(idempotency.remembersFor) * (1 - retentionMargin)
+  const { remembersFor } = idempotency
+  return remembersFor === 'unstated' ? null : first.begunAt + trustedMs(remembersFor)
 }
 
-/** True when "not there", answered now, proves that nothing acted or ever will (design.md: absence can be overtaken). */
+/**
+ * True when "not there", answered now, proves that nothing acted or ever will (design.md: absence can be overtaken):
+ * late enough that nothing may still land, and early enough that nothing is forgotten yet.
+ */
 export function absenceIsFinal(
   { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
   askedAt: Instant,
 ): boolean {
-  const absence = contract.lookup?.absence
-  if (absence === undefined || !absence.final) return false
+  const { lookup } = contract
+  const first = attempts[0]
+  if (lookup === undefined || !lookup.absence.final || first === undefined) return false
   const ends = attempts.map((attempt) => attempt.endedAt ?? Number.POSITIVE_INFINITY)
-  return askedAt >= Math.max(...ends) + milliseconds(absence.after ?? 0)
+  const remembers = lookup.by === 'key' ? contract.idempotency?.remembersFor : 'forever'
+  const knownUntil = first.begunAt + trustedMs(lookup.findsFor ?? remembers)
+  return askedAt >= Math.max(...ends) + milliseconds(lookup.absence.after ?? 0) && askedAt < knownUntil
+}
+
+/** True when a key that is closed now provably never acted: what the recipient has forgotten, it closes too. I15. */
+export function closingIsProof(
+  { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
+  askedAt: Instant,
+): boolean {
+  const { idempotency, ordering } = contract
+  const first = attempts[0]
+  if (ordering?.tombstone === undefined) return false
+  const knownFor = trustedMs(ordering.tombstone.findsFor ?? idempotency?.remembersFor)
+  return first === undefined || askedAt < first.begunAt + knownFor
+}
+
+/** How much of a recipient's memory is relied on, in milliseconds. */
+function trustedMs(remembersFor: Idempotency['remembersFor'] | undefined): number {
+  if (remembersFor === undefined || remembersFor === 'unstated') return 0
+  return remembersFor === 'forever'
+    ? Number.POSITIVE_INFINITY
+    : milliseconds(remembersFor) * (1 - retentionMargin)
 }
 
 /**

@@ -159,7 +159,7 @@ describe('a lookup', () => {
   test('that finds nothing too early proves nothing, and says so', () => {
     const settlement = settled(effect('unknown', [attempt(1, 'unknown')]), asks('absent'))
     assert.deepEqual([settlement?.to, settlement?.evidence?.fact], ['unknown', 'nothingProven'])
-    assert.match(settlement?.evidence?.why ?? '', /not final yet/)
+    assert.match(settlement?.evidence?.why ?? '', /not final now/)
   })
 
   test('that finds nothing after the stated time plans the effect again', () => {

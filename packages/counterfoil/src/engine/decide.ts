@@ -1,6 +1,7 @@
 import {
   absenceIsFinal,
   type Contract,
+  closingIsProof,
   type EffectState,
   type Fact,
   factOfAnswer,
@@ -87,24 +88,21 @@ export function decide(
   }
 }
 
-function factOf(effect: EffectView, contract: Contract, learned: Learned): Fact {
+function factOf({ state, attempts }: EffectView, contract: Contract, learned: Learned): Fact {
   switch (learned.kind) {
     case 'answer':
-      return factOfAnswer(
-        { contract, state: effect.state, attempts: effect.attempts },
-        learned.attempt,
-        learned.outcome,
-      )
+      return factOfAnswer({ contract, state, attempts }, learned.attempt, learned.outcome)
     case 'leaseEnded':
       return 'leaseEnded'
     case 'escalate':
       return 'nothingProven'
-    case 'tombstone':
-      return ({ closed: 'tombstoned', acted: 'foundActed', nothing: 'nothingProven' } as const)[
-        learned.finding.kind
-      ]
+    case 'tombstone': {
+      const { kind } = learned.finding
+      if (kind === 'closed')
+        return closingIsProof({ contract, attempts }, learned.askedAt) ? 'tombstoned' : 'nothingProven'
+      return ({ acted: 'foundActed', refused: 'foundRefused', nothing: 'nothingProven' } as const)[kind]
+    }
     case 'lookup': {
-      const { attempts } = effect
       if (learned.finding.kind === 'absent')
         return absenceIsFinal({ contract, attempts }, learned.askedAt) ? 'absenceFinal' : 'nothingProven'
       const told = {
@@ -211,7 +209,7 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
         ...about,
         kind: 'lookup',
         ...said,
-        why: hints ? `${said.why}, which is not final yet` : said.why,
+        why: hints ? `${said.why}, which is not final now` : said.why,
       }
     }
   }

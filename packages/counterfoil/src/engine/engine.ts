@@ -7,10 +7,12 @@ import {
   type WorkerId,
 } from '../domain/index.ts'
 import type { Network, Recipient } from '../recipients/index.ts'
-import type { Alert, Store, Vault } from '../store/index.ts'
+import type { Store, Transactions, Vault } from '../store/index.ts'
+import type { AlertSettings } from './alert.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type OpenEvent, Relay } from './relay.ts'
 import type { Trigger } from './trigger.ts'
+import { Unattended, type UnattendedSettings } from './unattended.ts'
 
 export interface EnginePorts {
   readonly store: Store
@@ -21,16 +23,18 @@ export interface EnginePorts {
   readonly log: Log
 }
 
-export interface EngineSettings {
+export interface EngineSettings extends AlertSettings {
   readonly triggers: readonly Trigger[]
   readonly recipients: ReadonlyMap<string, Recipient>
-  readonly ownerOf: (producer: string) => string
+  readonly ownerOf: (producer: string, type: string) => string
   readonly owner: string
   readonly plannedBy: string
   readonly openEvent: OpenEvent
-  readonly onAlert: (alert: Alert) => void | Promise<void>
+  /** Null: what nobody attends to raises no further alert. */
+  readonly unattended: UnattendedSettings | null
   readonly leaseMs: number
   readonly planTimeoutMs: number
+  readonly transactions?: Transactions<any> | undefined
   readonly pollMs: number
   readonly drainMs: number
 }
@@ -49,6 +53,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   const worker = timeOrderedId<WorkerId>('wrk', clock.now(), ports.random.bytes(10))
   let running = false
   let cancelPoll = () => {}
+  let unwatch: (() => void) | undefined
   let nextLook: { at: Instant; cancel: () => void } | undefined
 
   const wake = () => dispatcher.wake()
@@ -63,6 +68,11 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
   }
   const dispatcher = new Dispatcher(ports, { ...settings, worker, lookAgain })
   const relay = new Relay(ports, { ...settings, worker, onPlanned: wake })
+  const unattended = settings.unattended === null ? null : new Unattended(ports, settings.unattended)
+  const look = () => {
+    void relay.poll()
+    wake()
+  }
   const poll = () => {
     cancelPoll = clock.after(settings.pollMs, () => {
       void relay.poll()
@@ -79,15 +89,18 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
       running = true
       relay.start()
       dispatcher.start()
-      void relay.poll()
-      wake()
+      unattended?.start()
+      unwatch = ports.store.watch?.(look)
+      look()
       poll()
     },
     async stop() {
       if (!running) return
       running = false
       cancelPoll()
+      unwatch?.()
       nextLook?.cancel()
+      await unattended?.stop()
       await relay.stop()
       await dispatcher.stop(settings.drainMs)
     },

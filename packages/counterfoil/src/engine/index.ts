@@ -1,3 +1,4 @@
+export { type AlertDelivery, type AlertNotice, alertTo } from './alert.ts'
 export { createEngine, type Engine, type EnginePorts, type EngineSettings } from './engine.ts'
 export { situationOf } from './situation.ts'
 export {

@@ -8,10 +8,10 @@ import {
   timeOrderedId,
 } from '../domain/index.ts'
 import type { EffectDefinition, Recipient } from '../recipients/index.ts'
-import type { NewEffect, Plan, Planned, Store, Vault } from '../store/index.ts'
+import type { NewEffect, Plan, Planned, Store, Transactions, Vault } from '../store/index.ts'
 import { describe } from './failure-text.ts'
-import { lazyTransaction } from './lazy-transaction.ts'
 import { passes, patiently } from './patience.ts'
+import { planInClient, planInStore, type WritePlan } from './plan-transaction.ts'
 import { type Declared, toEffect } from './planned-effect.ts'
 import type { DeclareEffect, OrderedPlan, Trigger } from './trigger.ts'
 
@@ -32,10 +32,12 @@ export interface PlannerSettings {
   readonly triggers: readonly Trigger[]
   readonly recipients: ReadonlyMap<string, Recipient>
   /** Owner of receipts whose plan fails. */
-  readonly ownerOf: (producer: string) => string
+  readonly ownerOf: (producer: string, type: string) => string
   /** The configuration's version, recorded with each plan. */
   readonly plannedBy: string
   readonly planTimeoutMs: number
+  /** The program's own client, whose transactions the triggers plan in. Default: the store's own. */
+  readonly transactions?: Transactions<any> | undefined
 }
 
 export interface PlanWork {
@@ -46,8 +48,7 @@ export interface PlanWork {
 
 /**
  * Design decision 2: runs the triggers of one event and commits what they wrote together with the effects
- * they declared. Triggers that touch no table cost no transaction of their own: one is begun at the first
- * statement.
+ * they declared: in the store's own transaction, or in one of the program's client.
  *
  * @returns true when effects may have become due
  */
@@ -56,14 +57,10 @@ export async function planEvent(
   settings: PlannerSettings,
   work: PlanWork,
 ): Promise<boolean> {
-  const transaction = lazyTransaction(ports.store, settings.planTimeoutMs)
   let planned: Planned
   try {
-    const declared = await runTriggers(settings, work.event, transaction, ports.clock)
-    const plan = await toPlan(ports, settings, work, declared)
-    planned = await transaction.commit(plan)
+    planned = await plan(ports, settings, work)
   } catch (error) {
-    await transaction.rollback()
     // The record stays leased and is handed on again: a store that is away is not the trigger's failure.
     if (passes(error)) throw error
     await planFailed(ports, settings, work, error)
@@ -81,17 +78,33 @@ export async function planEvent(
   return planned.kind === 'planned' && planned.effects.some((effect) => effect.created)
 }
 
-async function runTriggers(
-  settings: PlannerSettings,
-  event: ReceivedEvent,
-  transaction: ReturnType<typeof lazyTransaction>,
-  clock: Clock,
-): Promise<Declared[]> {
-  const { tx } = transaction
+async function plan(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork): Promise<Planned> {
+  const { planTimeoutMs, transactions } = settings
+  const triggers = settings.triggers.filter((trigger) => wants(trigger, work.event))
+  const write: WritePlan = async (tx, waits) => {
+    const run: TriggerRun = { event: work.event, tx, waits, timeoutMs: planTimeoutMs, clock: ports.clock }
+    return await toPlan(ports, settings, work, await runTriggers(triggers, run))
+  }
+  return transactions === undefined || triggers.length === 0
+    ? await planInStore(ports.store, planTimeoutMs, write)
+    : await planInClient(ports.store, transactions, planTimeoutMs, write)
+}
+
+function wants({ on, when }: Trigger, event: ReceivedEvent): boolean {
+  return on.some((type) => subscribes(type, event)) && (when === undefined || when(event))
+}
+
+interface TriggerRun {
+  readonly event: ReceivedEvent
+  readonly tx: unknown
+  readonly waits: () => boolean
+  readonly timeoutMs: number
+  readonly clock: Clock
+}
+
+async function runTriggers(triggers: readonly Trigger[], run: TriggerRun): Promise<Declared[]> {
   const declared: Declared[] = []
-  for (const trigger of settings.triggers) {
-    if (!trigger.on.some((type) => subscribes(type, event))) continue
-    if (trigger.when !== undefined && !trigger.when(event)) continue
+  for (const trigger of triggers) {
     let open = true
     const effect: DeclareEffect = (definition: EffectDefinition<any, any>, plan: OrderedPlan<unknown>) => {
       if (!open)
@@ -102,13 +115,7 @@ async function runTriggers(
       declared.push({ trigger: trigger.name, definition, plan })
     }
     try {
-      await withinTime(
-        Promise.resolve(trigger.plan(event, { tx, effect })),
-        settings.planTimeoutMs,
-        trigger.name,
-        clock,
-        transaction.waits,
-      )
+      await withinTime(Promise.resolve(trigger.plan(run.event, { tx: run.tx, effect })), trigger.name, run)
     } finally {
       open = false
     }
@@ -147,7 +154,7 @@ async function toPlan(
     effects,
     onConflict: {
       id: timeOrderedId<QuarantineId>('qua', at, ports.random.bytes(10)),
-      owner: settings.ownerOf(work.event.producer),
+      owner: settings.ownerOf(work.event.producer, work.event.type),
     },
   }
 }
@@ -178,7 +185,7 @@ async function planFailed(
     id: timeOrderedId<QuarantineId>('qua', now, ports.random.bytes(10)),
     reason: 'plan-failed' as const,
     detail: { error: text, tries: tries + 1 },
-    owner: settings.ownerOf(event.producer),
+    owner: settings.ownerOf(event.producer, event.type),
   }
   ports.log('error', 'a plan failed for the last time; its receipt is in quarantine', {
     receipt: event.receipt,
@@ -192,10 +199,8 @@ async function planFailed(
 /** Runs a trigger's plan within its time; waiting for the store behind other plans does not count. */
 async function withinTime(
   plan: Promise<void>,
-  ms: number,
   name: string,
-  clock: Clock,
-  waits: () => boolean,
+  { timeoutMs: ms, clock, waits }: TriggerRun,
 ): Promise<void> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {

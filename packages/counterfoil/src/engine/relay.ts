@@ -1,11 +1,6 @@
-import {
-  type QuarantineId,
-  type ReceiptId,
-  type ReceivedEvent,
-  timeOrderedId,
-  type WorkerId,
-} from '../domain/index.ts'
-import type { Alert, OutboxRecord, QuarantineReason, ReceiptView } from '../store/index.ts'
+import { type QuarantineId, type ReceivedEvent, timeOrderedId, type WorkerId } from '../domain/index.ts'
+import type { OutboxRecord, QuarantineReason, ReceiptView } from '../store/index.ts'
+import { type AlertSettings, handOnAlert } from './alert.ts'
 import { describe } from './failure-text.ts'
 import { passes, patiently } from './patience.ts'
 import { type PlannerPorts, type PlannerSettings, type PlanWork, planEvent } from './planner.ts'
@@ -29,11 +24,10 @@ export type OpenEvent = (
     }
 >
 
-export interface RelaySettings extends PlannerSettings {
+export interface RelaySettings extends PlannerSettings, AlertSettings {
   readonly worker: WorkerId
   readonly leaseMs: number
   readonly openEvent: OpenEvent
-  readonly onAlert: (alert: Alert) => void | Promise<void>
   /** Effects were planned. */
   readonly onPlanned: () => void
 }
@@ -148,7 +142,7 @@ export class Relay {
 
   async #handOn(record: OutboxRecord): Promise<void> {
     if (record.kind === 'alert') {
-      await this.#alert(record)
+      if (await handOnAlert(this.#ports, this.#settings, record)) this.#settings.onPlanned()
       return
     }
     const { receipt, outbox, tries } = record
@@ -157,7 +151,7 @@ export class Relay {
       await this.#plan({ outbox, tries, event: opened.event })
       return
     }
-    await this.#quarantine(outbox, receipt.id, receipt.producer, opened.reason, opened.detail)
+    await this.#quarantine(outbox, receipt, opened.reason, opened.detail)
   }
 
   async #plan(work: PlanWork): Promise<void> {
@@ -166,29 +160,15 @@ export class Relay {
 
   async #quarantine(
     outbox: number,
-    receipt: ReceiptId,
-    producer: string,
+    receipt: ReceiptView,
     reason: QuarantineReason,
     detail: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const at = this.#ports.clock.now()
     const id = timeOrderedId<QuarantineId>('qua', at, this.#ports.random.bytes(10))
-    const quarantine = { id, reason, detail, owner: this.#settings.ownerOf(producer) }
+    const quarantine = { id, reason, detail, owner: this.#settings.ownerOf(receipt.producer, receipt.type) }
     await patiently(this.#ports, 'quarantine', () =>
-      this.#ports.store.quarantinePlan({ outbox, receipt, quarantine, at }),
+      this.#ports.store.quarantinePlan({ outbox, receipt: receipt.id, quarantine, at }),
     )
-  }
-
-  async #alert({ outbox, tries, alert }: Extract<OutboxRecord, { kind: 'alert' }>): Promise<void> {
-    try {
-      await this.#settings.onAlert(alert)
-    } catch (error) {
-      const at = this.#ports.clock.now() + Math.min(1_000 * 2 ** tries, 300_000)
-      await patiently(this.#ports, 'postpone', () =>
-        this.#ports.store.postponePlan({ outbox, at, error: describe(error) }),
-      )
-      return
-    }
-    await patiently(this.#ports, 'consume', () => this.#ports.store.consumeAlert(outbox))
   }
 }

@@ -1,6 +1,6 @@
 import type { ReceivedEvent } from '../domain/index.ts'
 import type { EffectDefinition } from '../recipients/index.ts'
-import type { PlanTransaction } from '../store/index.ts'
+import type { PlanTransaction, Transactions } from '../store/index.ts'
 
 /** What an effect is planned with. */
 export interface EffectPlan<Payload> {
@@ -23,9 +23,12 @@ export interface DeclareEffect {
   ): void
 }
 
-export interface PlanContext {
-  /** The transaction that the plan commits in. Statements on the user's own tables; those of Counterfoil are closed. */
-  readonly tx: PlanTransaction
+export interface PlanContext<Tx = PlanTransaction> {
+  /**
+   * The transaction that the plan commits in: the handle of the program's own database client, or else our own
+   * for statements on the program's tables; those of Counterfoil are closed to it.
+   */
+  readonly tx: Tx
   readonly effect: DeclareEffect
 }
 
@@ -39,28 +42,31 @@ export interface Subscription<Data = unknown> {
     | undefined
 }
 
-export interface Trigger<Data = any> {
+export interface Trigger<Data = any, Tx = any> {
   readonly name: string
   readonly on: readonly Subscription<Data>[]
+  readonly in: Transactions<Tx> | undefined
   readonly when: ((event: ReceivedEvent<Data>) => boolean) | undefined
-  readonly plan: (event: ReceivedEvent<Data>, context: PlanContext) => void | Promise<void>
+  readonly plan: (event: ReceivedEvent<Data>, context: PlanContext<Tx>) => void | Promise<void>
 }
 
 /**
  * Names what lets work begin and plans its effects (design.md section 3, Plan). `plan` must be
  * deterministic and must not call out: it may run again after a crash.
  */
-export function trigger<Data>(
+export function trigger<Data, Tx = PlanTransaction>(
   name: string,
   about: {
     readonly on: Subscription<Data> | readonly Subscription<Data>[]
+    /** The configuration's `transactions`, where it has them: `tx` is then the client's own handle. */
+    readonly in?: Transactions<Tx>
     /** The business condition. Default: every event. */
     readonly when?: (event: ReceivedEvent<Data>) => boolean
-    readonly plan: (event: ReceivedEvent<Data>, context: PlanContext) => void | Promise<void>
+    readonly plan: (event: ReceivedEvent<Data>, context: PlanContext<Tx>) => void | Promise<void>
   },
-): Trigger<Data> {
+): Trigger<Data, Tx> {
   const on = Array.isArray(about.on)
     ? (about.on as readonly Subscription<Data>[])
     : [about.on as Subscription<Data>]
-  return { name, on, when: about.when, plan: about.plan }
+  return { name, on, in: about.in, when: about.when, plan: about.plan }
 }

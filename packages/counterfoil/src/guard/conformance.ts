@@ -78,6 +78,7 @@ export function conformance(name: string, open: () => Promise<Service>): void {
             const answer = await send()
             if (answer.status !== 409) return answer
             assert.equal(answer.code, 'guard_in_flight')
+            await new Promise((resolve) => setTimeout(resolve, 20))
           }
         }),
       )

@@ -2,9 +2,6 @@ import type { AnswerPattern, Contract, ErrorCode, OutcomeRule } from '../domain/
 import type { KeyState } from './record.ts'
 import type { Settings } from './settings.ts'
 
-/** Where a guard publishes its contract (RFC 8615). */
-export const contractPath = '/.well-known/counterfoil-contract.json'
-
 /**
  * What a guard promises, in the form that senders read. It promises no more than it keeps: a refusal of one attempt
  * says nothing of an earlier one, because an authentication in front of the guard refuses too.
@@ -15,6 +12,8 @@ export function contractOf(settings: Settings): Contract {
     ...(settings.needsPlannedAt ? { plannedAt: canonicalName(headers.plannedAt) } : {}),
     ...(settings.needsBegunAt ? { begunAt: canonicalName(headers.begunAt) } : {}),
   }
+  // A marker or a tombstone outlives the answer.
+  const findsFor = settings.forgetKeys ? {} : ({ findsFor: 'forever' } as const)
   return {
     idempotency: {
       header: canonicalName(headers.key),
@@ -29,6 +28,7 @@ export function contractOf(settings: Settings): Contract {
       by: 'key',
       path: `${path}/keys/{key}`,
       absence: acceptsForMs === null ? { final: false } : { final: true, after: acceptsForMs + clockSkewMs },
+      ...findsFor,
       answers: [
         { ...inState('refused'), means: 'refused' },
         // Closed before it acted: it has not and never will.
@@ -48,9 +48,9 @@ export function contractOf(settings: Settings): Contract {
         answers: [
           { ...inState('acted'), means: 'acted' },
           // A 4xx is this key's answer for good.
-          { ...inState('refused'), means: 'closed' },
-          { status: 409, means: 'nothing' },
+          { ...inState('refused'), means: 'refused' },
         ],
+        ...findsFor,
       },
     },
     outcomes,

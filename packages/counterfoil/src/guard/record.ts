@@ -31,8 +31,12 @@ export const recordStatus: Readonly<Record<KeyState, number>> = {
   'in-flight': 409,
 }
 
-/** Asked under the same lock as acting: whoever gets the key later reads the clock later. */
+/**
+ * Asked under the same lock as acting: whoever gets the key later reads the clock later. Asked twice, because on
+ * PostgreSQL the first look may see the time before its lock; the second cannot.
+ */
 export function* lookUp(session: Session<unknown>, id: Uint8Array): Steps<Outcome<KeyRecord>> {
+  yield* step(session.claim(id))
   const claim = yield* step(session.claim(id))
   return { commit: false, value: toRecord(claim) }
 }

@@ -43,11 +43,16 @@ type Awaitable<Value> = Value | Promise<Value>
 /** The guard's statements inside one transaction of the owner's database. */
 export interface Session<Tx> {
   readonly tx: Tx
-  /** Takes the key until the transaction ends, then reads its row and the time, in that order. Null: no key. */
+  /**
+   * Takes the key until the transaction ends, and reads its row, and the time after it was taken. The row may be as
+   * old as the call itself; `keep` and `close` find out. Null: no key.
+   */
   claim(id: Uint8Array | null): Awaitable<Claim>
   /** Compare and set; holds the domain until the transaction ends. @returns the version that is not older, or null */
   raise(place: FencePlace): Awaitable<bigint | null>
+  /** @throws KeyTaken */
   keep(answer: NewAnswer): Awaitable<void>
+  /** @throws KeyTaken */
   close(tombstone: NewTombstone): Awaitable<void>
 }
 
@@ -87,4 +92,17 @@ export class KeyTaken extends CounterfoilError {
       hint: 'Roll back and try again: the next look sees it.',
     })
   }
+}
+
+/** @param begin the statement that was missing */
+export function outsideTransaction(begin: string): CounterfoilError {
+  return new CounterfoilError('store_unavailable', 'guard.inside() was called outside a transaction.', {
+    hint: `Run '${begin}' first, and commit after.`,
+  })
+}
+
+export function endedByHandler(): CounterfoilError {
+  return new CounterfoilError('guard_answer_unfit', "A guarded handler ended the guard's transaction.", {
+    hint: 'Leave begin, commit and rollback to the guard; use savepoints inside.',
+  })
 }

@@ -19,23 +19,22 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   syntax_invalid: 400,
   identity_invalid: 400,
   overloaded: 429,
+  rate_limited: 429,
+  headers_too_large: 431,
 }
 
 /** Seconds after which a sender may try again. */
 const retryAfter = '2'
 
-/** What a refusal depends on beside its code. */
-export interface RefusalRules {
-  /** Methods that the producer uses. */
-  readonly allow?: string
-  readonly own?: OwnAnswers | undefined
-}
-
-/** Nothing was stored, and why. */
-export function refusal(code: ErrorCode, detail: string, { allow, own }: RefusalRules = {}): Response {
+/** Nothing was stored, and why. @param about headers of this refusal alone */
+export function refusal(
+  code: ErrorCode,
+  detail: string,
+  about: Readonly<Record<string, string>> = {},
+  own?: OwnAnswers,
+): Response {
   const status = statusOf[code] ?? 503
-  const instead = status === 401 ? own?.unauthenticated?.status : undefined
-  return problem(instead ?? status, code, detail, allow === undefined ? {} : { allow })
+  return problem(status === 401 ? (own?.unauthenticated?.status ?? 401) : status, code, detail, about)
 }
 
 /** Our own failure, whatever its code means elsewhere: some producers drop an event for ever on a 4xx. */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { systemClock } from '../ambient.ts'
+import { maxHeaderBytes, maxHeaders } from './arrival.ts'
 import { acceptAll, now, standard, testIntake } from './fixtures/intake.ts'
 import { standardHeaders } from './fixtures/senders.ts'
 import { producer } from './producer.ts'
@@ -18,7 +20,8 @@ describe('a request of Node’s HTTP server', () => {
     clock: { ...ports.clock, now: () => now * 1000, after: systemClock.after },
   })
   let prepare: (incoming: IncomingMessage) => Promise<unknown> = async () => {}
-  const server = createServer(async (incoming, outgoing) => {
+  // As large as it may be told to take, so that the limit met here is ours.
+  const server = createServer({ maxHeaderSize: 4 * maxHeaderBytes }, async (incoming, outgoing) => {
     await prepare(incoming)
     const response = await receiveIncoming(incoming)
     outgoing.writeHead(response.status, [...response.headers].flat())
@@ -77,6 +80,18 @@ describe('a request of Node’s HTTP server', () => {
     assert.equal(await raw('nobody', sized('m3'), (socket) => socket.write(paid)), '404 producer_unknown')
   })
 
+  test('with more headers than anyone sends, or larger ones', async () => {
+    const many = Object.fromEntries(Array.from({ length: maxHeaders }, (_, at) => [`x-${at}`, 'y']))
+    assert.equal(await raw('standard', { ...sized('m9'), ...many }, () => {}), '431 headers_too_large')
+    const large = { 'x-large': 'y'.repeat(maxHeaderBytes) }
+    assert.equal(await raw('standard', { ...sized('m9'), ...large }, () => {}), '431 headers_too_large')
+    const fitting = { 'x-large': 'y'.repeat(maxHeaderBytes - 1_000) }
+    assert.equal(
+      await raw('standard', { ...sized('m9'), ...fitting }, (socket) => socket.write(paid)),
+      '202 accepted',
+    )
+  })
+
   test('that was tampered with is not authenticated', async () => {
     assert.equal(
       await raw('standard', sized('m4'), (socket) => socket.write(paid.replace('in_1', 'in_2'))),
@@ -92,8 +107,17 @@ describe('a request of Node’s HTTP server', () => {
     assert.equal(await raw('hasty', { ...json, 'content-length': '1001' }, () => {}), '413 body_too_large')
     assert.equal(await raw('hasty', { ...json, 'transfer-encoding': 'chunked' }, flood), '413 body_too_large')
     assert.equal(
-      await raw('hasty', { ...json, 'content-encoding': 'gzip', 'content-length': '9' }, () => {}),
+      await raw('hasty', { ...json, 'content-encoding': 'zstd', 'content-length': '9' }, () => {}),
       '415 content_encoding_unsupported',
+    )
+    const small = gzipSync(Buffer.alloc(1_001))
+    assert.equal(
+      await raw(
+        'hasty',
+        { ...json, 'content-encoding': 'gzip', 'content-length': String(small.length) },
+        (socket) => socket.write(small),
+      ),
+      '413 body_too_large',
     )
   })
 

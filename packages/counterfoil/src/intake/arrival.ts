@@ -22,19 +22,36 @@ export interface Arrival {
   /** By lower-case name; null when absent. */
   header(name: string): string | null
   headers(): Iterable<readonly [name: string, value: string]>
+  /** False when there are more than `maxHeaders`, or they are larger than `maxHeaderBytes` together. */
+  headersFit(): boolean
   readBody(limits: BodyLimits, clock: Clock): Promise<BodyReading>
 }
 
-/** A Fetch request. */
+/** Headers of one delivery; no sender that we know has half as many. */
+export const maxHeaders = 100
+/** Bytes of all header names and values; Node's own limit is lower unless it was raised. */
+export const maxHeaderBytes = 65_536
+
+/** A Fetch request. Whoever made it of a connection has limited its headers: to go through them costs half of all intake. */
 export function fromRequest(request: Request): Arrival {
   const { headers } = request
   return {
     method: request.method,
     url: request.url,
     scheme: request.url.slice(0, request.url.indexOf(':')),
-    header: (name) => headers.get(name),
+    header: (name) => headerOf(headers, name),
     headers: () => headers,
+    headersFit: () => true,
     readBody: (limits, clock) => readBody(request, limits, clock),
+  }
+}
+
+/** Some kinds ask for a name that the sender chose. One that no header can have is absent, and no reason to throw. */
+function headerOf(headers: Headers, name: string): string | null {
+  try {
+    return headers.get(name)
+  } catch {
+    return null
   }
 }
 
@@ -44,7 +61,8 @@ export function fromRequest(request: Request): Arrival {
  */
 export function fromIncoming(incoming: IncomingMessage): Arrival {
   const header = (name: string) => {
-    const value = incoming.headers[name]
+    // Own names alone: `constructor` is no header because every object has one.
+    const value = Object.hasOwn(incoming.headers, name) ? incoming.headers[name] : undefined
     return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
   }
   return {
@@ -53,8 +71,16 @@ export function fromIncoming(incoming: IncomingMessage): Arrival {
     scheme: 'encrypted' in incoming.socket ? 'https' : 'http',
     header,
     headers: () => Object.keys(incoming.headers).map((name) => [name, header(name)!] as const),
+    headersFit: () => fits(incoming.rawHeaders),
     readBody: (limits, clock) => readIncoming(incoming, header, limits, clock),
   }
+}
+
+function fits(rawHeaders: readonly string[]): boolean {
+  if (rawHeaders.length > 2 * maxHeaders) return false
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length
+  return bytes <= maxHeaderBytes
 }
 
 /** What is not read stays in the socket: the server drains or closes it after the answer. */

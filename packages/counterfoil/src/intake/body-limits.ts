@@ -19,15 +19,8 @@ export interface StatedBody {
   readonly refusal: BodyReading | null
 }
 
-/**
- * A stated length over the limit is refused without a look at the body. So is a compressed one: the signature
- * covers the bytes as they were sent, and what they unpack to has no limit.
- */
+/** A stated length over the limit is refused without a look at the body. What a compressed one stands for is limited apart. */
 export function statedBody(header: (name: string) => string | null, { maxBytes }: BodyLimits): StatedBody {
-  const encoding = header('content-encoding')
-  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
-    return { length: null, refusal: refused('content_encoding_unsupported', 'the body is compressed') }
-  }
   const stated = header('content-length')
   const length = stated !== null && /^\d{1,15}$/.test(stated) ? Number(stated) : null
   return { length, refusal: length !== null && length > maxBytes ? tooLarge(maxBytes) : null }
@@ -93,6 +86,6 @@ export function alreadyRead(): CounterfoilError {
   })
 }
 
-function refused(code: ErrorCode, why: string): BodyReading {
+export function refused(code: ErrorCode, why: string): BodyReading {
   return { kind: 'refused', code, why }
 }

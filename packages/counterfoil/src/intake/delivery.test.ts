@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { describe, test } from 'node:test'
-import { fromRequest } from './arrival.ts'
+import { fromIncoming, fromRequest } from './arrival.ts'
 import { ArrivedDelivery } from './delivery.ts'
 import { trustingKind } from './fixtures/kind-under-test.ts'
 import { producer } from './producer.ts'
@@ -45,6 +46,30 @@ describe('the URL of a delivery', () => {
       ['a&b c', '1', '', null],
     )
     assert.equal(deliveryAt('https://h/in/x').query('a'), null)
+  })
+
+  test('a header by a name that none can have is absent, whoever chose the name', () => {
+    const { headers } = { headers: { 'x-a': '1' } }
+    const arrivals = [
+      fromRequest(new Request('https://h/', { headers })),
+      fromIncoming({ headers, rawHeaders: [], socket: {} } as unknown as IncomingMessage),
+    ]
+    for (const { header } of arrivals) {
+      for (const name of [
+        '',
+        'a b',
+        'é',
+        'a\n',
+        ':path',
+        'constructor',
+        'toString',
+        '__proto__',
+        'hasOwnProperty',
+      ]) {
+        assert.equal(header(name), null, name)
+      }
+      assert.equal(header('x-a'), '1')
+    }
   })
 
   test('headers are all there, by lower-case name', () => {

@@ -9,6 +9,7 @@ import {
 import type { QuarantineReason, ReceiptRecord, ReceiptView } from '../store/index.ts'
 import { readPayload } from './payload.ts'
 import type { EventTypes, Producer } from './producer.ts'
+import { entryOf, upcastData, versionsOf } from './schema-version.ts'
 
 /** Why an authentic event cannot start work. */
 export interface Unfit {
@@ -18,7 +19,8 @@ export interface Unfit {
 }
 
 export type Opened = { readonly kind: 'event'; readonly event: ReceivedEvent } | Unfit
-export type Fit = { readonly kind: 'fits'; readonly data: unknown } | Unfit
+/** `version` is that of the data: the receipt's, or the one that it was up-cast to. */
+export type Fit = { readonly kind: 'fits'; readonly data: unknown; readonly version: string | null } | Unfit
 
 /** What a receipt says of the type of an event that names none, or one that no receipt can hold. */
 export const noType = '-'
@@ -47,16 +49,22 @@ export async function fitEvent(
     })
   }
   // Two that can meet the same event share their schema: `eventTypes` sees to it.
-  const subscribed = ofType.find((one) => one.version === undefined || one.version === version)
+  const subscribed = ofType.find((one) => entryOf(one, version) !== undefined)
   if (subscribed === undefined) {
-    const supportedVersions = ofType.map((one) => one.version).slice(0, maxListed)
+    const supportedVersions = ofType.flatMap(versionsOf).slice(0, maxListed)
     return unfit('unsupported-type', { type, version, supportedVersions })
   }
-  const data = producer.kind.data(payload)
-  if (subscribed.schema === undefined) return { kind: 'fits', data }
+  const entry = entryOf(subscribed, version)!
+  const given = subscribed.version ?? version
+  let data = producer.kind.data(payload)
+  if (entry >= 0) {
+    const upcast = await upcastData(subscribed.upcast.slice(entry), data, clock)
+    if (!upcast.ok) return misfit(upcast.faults)
+    data = upcast.value
+  }
+  if (subscribed.schema === undefined) return { kind: 'fits', data, version: given }
   const fitted = await fitSchema(subscribed.schema, data, clock)
-  if (fitted.ok) return { kind: 'fits', data: fitted.value }
-  return unfit('schema-failure', { faults: fitted.faults satisfies readonly SchemaFault[] })
+  return fitted.ok ? { kind: 'fits', data: fitted.value, version: given } : misfit(fitted.faults)
 }
 
 /**
@@ -87,17 +95,35 @@ export async function readEvent(
   }
   const asked = { type: receipt.type, version: receipt.schemaVersion }
   const fit = await fitEvent(types, producer, asked, reading.value, clock)
-  return fit.kind === 'fits' ? { kind: 'event', event: toEvent(receipt, fit.data) } : fit
+  return fit.kind === 'fits' ? { kind: 'event', event: toEvent(receipt, fit) } : fit
 }
 
-export function toEvent(receipt: ReceiptRecord, data: unknown): ReceivedEvent {
+/** Whether a trigger would get an event of this type and version today. */
+export function isSupported(
+  types: EventTypes,
+  producer: string,
+  type: string,
+  version: string | null,
+): boolean {
+  return (
+    types
+      .get(producer)
+      ?.get(type)
+      ?.some((one) => entryOf(one, version) !== undefined) ?? false
+  )
+}
+
+export function toEvent(
+  receipt: ReceiptRecord,
+  { data, version }: Extract<Fit, { kind: 'fits' }>,
+): ReceivedEvent {
   return {
     receipt: receipt.id,
     producer: receipt.producer,
     source: receipt.source,
     id: receipt.eventId,
     type: receipt.type,
-    version: receipt.schemaVersion,
+    version,
     at: receipt.eventAt,
     receivedAt: receipt.receivedAt,
     origin: receipt.origin,
@@ -109,6 +135,10 @@ export function toEvent(receipt: ReceiptRecord, data: unknown): ReceivedEvent {
 /** A type or version that no column should hold (too long, control characters) is nobody's: null. */
 export function nameable(text: string | null): string | null {
   return text !== null && checkIdentityPart(text) === undefined ? text : null
+}
+
+function misfit(faults: readonly SchemaFault[]): Unfit {
+  return unfit('schema-failure', { faults })
 }
 
 export function unfit(reason: QuarantineReason, detail: Readonly<Record<string, unknown>>): Unfit {

@@ -1,6 +1,13 @@
 export { problem } from './answers.ts'
 export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
-export { type Opened, readEvent } from './event.ts'
+export { isSupported, type Opened, readEvent } from './event.ts'
+export {
+  type InternalEvent,
+  type InternalOptions,
+  type InternalProducer,
+  internal,
+  isInternal,
+} from './internal.ts'
 export {
   type EventType,
   type EventTypes,
@@ -10,5 +17,7 @@ export {
   producer,
 } from './producer.ts'
 export type { ProducerKind } from './producer-kind.ts'
+export { type OutgoingEvent, type PublishPorts, publish } from './publish.ts'
 export { createReceive, type Intake, type IntakePorts } from './receive.ts'
+export type { Upcast } from './schema-version.ts'
 export type { HandOff } from './take.ts'

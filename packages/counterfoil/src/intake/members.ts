@@ -63,11 +63,15 @@ export function joined(...parts: readonly (string | null)[]): string | null {
 /**
  * For events that have no id: their content is the same only when they are the same event.
  *
- * @param signedAt the signed time of sending, where equal content may honestly come again: rather two receipts of
- *   one event, whose effects meet under one key, than one event lost
+ * @param about.volatile JSON Pointers of members that change between deliveries of one event
+ * @param about.signedAt the signed time of sending, where equal content may honestly come again: rather two
+ *   receipts of one event, whose effects meet under one key, than one event lost
  */
-export function contentId(payload: JsonValue | undefined, signedAt = ''): string | null {
+export function contentId(
+  payload: JsonValue | undefined,
+  about: { readonly volatile?: readonly string[]; readonly signedAt?: string } = {},
+): string | null {
   if (payload === undefined) return null
-  const digest = fingerprintJson(payload).replace('jcs-sha256:', '')
-  return signedAt === '' ? `content/${digest}` : `content/${signedAt}/${digest}`
+  const digest = fingerprintJson(payload, about).replace('jcs-sha256:', '')
+  return about.signedAt === undefined ? `content/${digest}` : `content/${about.signedAt}/${digest}`
 }

@@ -1,6 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { CounterfoilError, checkIdentityPart, type Duration, milliseconds } from '../domain/index.ts'
 import type { ProducerKind } from './producer-kind.ts'
+import type { Rate } from './rate-limit.ts'
+import { mayMeet, type Upcast } from './schema-version.ts'
 
 export type { Delivery } from './delivery.ts'
 export type { KeyRequest, KeySource } from './key-source.ts'
@@ -28,6 +30,8 @@ export interface ProducerOptions {
    * Without a query. Kinds that sign the URL need it: one put together from headers is the sender's choice.
    */
   readonly publicUrl?: string
+  /** How many deliveries may come; more get 429, and are told when. Default: no limit. */
+  readonly rate?: Rate
 }
 
 export interface Producer {
@@ -39,10 +43,21 @@ export interface Producer {
   readonly maxReadMs: number
   readonly numbers: 'double' | 'lossless'
   readonly publicUrl: string | undefined
-  /** Names a type of event, so that triggers can subscribe to it. */
+  readonly rate: Rate | undefined
+  /**
+   * Names a type of event, so that triggers can subscribe to it.
+   *
+   * @param about.version one schema version; without it the type is read in every version
+   * @param about.upcast how older versions become that one, so that triggers see one only
+   * @throws CounterfoilError `config_invalid` when the steps lead nowhere or meet
+   */
   event<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown, any>>(
     type: string,
-    about?: { readonly version?: string; readonly schema?: Schema },
+    about?: {
+      readonly version?: string
+      readonly schema?: Schema
+      readonly upcast?: Upcast | readonly Upcast[]
+    },
   ): EventType<StandardSchemaV1.InferOutput<Schema>>
 }
 
@@ -53,6 +68,7 @@ export interface EventType<Data = unknown> {
   /** Absent: events of every schema version. */
   readonly version: string | undefined
   readonly schema: StandardSchemaV1<unknown, Data> | undefined
+  readonly upcast: readonly Upcast[]
 }
 
 /**
@@ -85,14 +101,44 @@ export function producer(name: string, kind: ProducerKind, options: ProducerOpti
     maxReadMs,
     numbers: options.numbers ?? 'double',
     publicUrl: options.publicUrl,
+    rate: checkedRate(name, options.rate),
     event: (type, about = {}) => ({
       producer: self,
       type,
       version: about.version,
       schema: about.schema as never,
+      upcast: checkedSteps(type, about),
     }),
   }
   return self
+}
+
+function checkedSteps(
+  type: string,
+  { version, upcast = [] }: { readonly version?: string; readonly upcast?: Upcast | readonly Upcast[] },
+): readonly Upcast[] {
+  const steps = 'from' in upcast ? [upcast] : [...upcast]
+  if (steps.length > 0 && version === undefined) {
+    throw invalid(`'${type}' is up-cast to no version.`, 'Give the version that the last step makes.')
+  }
+  const versions = [version, ...steps.map(({ from }) => from)]
+  if (new Set(versions).size !== versions.length) {
+    throw invalid(
+      `'${type}' is up-cast from one version twice, or from its own.`,
+      'Give one step for each older version.',
+    )
+  }
+  return steps
+}
+
+function checkedRate(name: string, rate: Rate | undefined): Rate | undefined {
+  if (rate === undefined) return undefined
+  const { perSecond, burst = 1 } = rate
+  if (Number.isFinite(perSecond) && perSecond > 0 && Number.isFinite(burst) && burst >= 1) return { ...rate }
+  throw invalid(
+    `Producer '${name}': the rate is ${perSecond} a second, in bursts of ${burst}.`,
+    'Give a positive number a second, and bursts of at least 1.',
+  )
 }
 
 function checkPublicUrl(name: string, kind: ProducerKind, publicUrl: string | undefined): void {
@@ -133,9 +179,9 @@ export function eventTypes(subscribed: readonly EventType[]): EventTypes {
     types.set(type.producer.name, ofProducer)
     const known = ofProducer.get(type.type) ?? []
     ofProducer.set(type.type, known)
-    if (known.some((other) => mayMeet(type, other) && other.schema !== type.schema)) {
+    if (known.some((other) => mayMeet(type, other) && !readsAlike(type, other))) {
       throw invalid(
-        `Two triggers read '${type.type}' of producer '${type.producer.name}' through different schemas.`,
+        `Two triggers read '${type.type}' of producer '${type.producer.name}' through different schemas or up-casts.`,
         'Call event() once and give its value to both: they get the same data.',
       )
     }
@@ -144,8 +190,10 @@ export function eventTypes(subscribed: readonly EventType[]): EventTypes {
   return types
 }
 
-function mayMeet(one: EventType, other: EventType): boolean {
-  return one.version === other.version || one.version === undefined || other.version === undefined
+/** Whether both hand the same data to their triggers. */
+function readsAlike(one: EventType, other: EventType): boolean {
+  if (one.schema !== other.schema) return false
+  return one.upcast === other.upcast || (one.upcast.length === 0 && other.upcast.length === 0)
 }
 
 function invalid(message: string, hint: string): CounterfoilError {

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import type { Store } from '../store/index.ts'
 import { sqlite } from '../store/sqlite/index.ts'
 import { readEvent } from './event.ts'
 import { hub, now, payments, standard, testIntake, vault } from './fixtures/intake.ts'
 import {
-  endless,
   gitHubRequest,
   standardHeaders,
   standardRequest,
@@ -228,9 +228,8 @@ describe('a delivery on the real store', () => {
         assert.equal((await send(standardRequest('long', now, text))).status, 413)
         assert.equal((await send(standardRequest('long', now, text, { path: 'large' }))).status, 202)
         const headers = { ...standardHeaders('bomb', now, ''), 'content-encoding': 'gzip' }
-        const bomb = streamedRequest('standard', headers, endless(new Uint8Array(65_536)))
-        assert.equal((await intake.receive(bomb.request)).status, 415)
-        assert.equal(bomb.pulled(), 0)
+        const bomb = streamedRequest('standard', headers, [gzipSync(Buffer.alloc(200_000_000))])
+        assert.equal((await intake.receive(bomb.request)).status, 413)
       },
       { producers: [large], types: [large.event('invoice.paid'), standard.event('invoice.paid')] },
     )

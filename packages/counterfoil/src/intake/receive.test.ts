@@ -281,8 +281,8 @@ describe('what is refused, and stored nowhere', () => {
       'content_type_unsupported',
     ],
     [
-      'a compressed body',
-      () => standardRequest('m', now, paid, { headers: { 'content-encoding': 'gzip' } }),
+      'a body compressed in an unknown way',
+      () => standardRequest('m', now, paid, { headers: { 'content-encoding': 'zstd' } }),
       415,
       'content_encoding_unsupported',
     ],

@@ -5,7 +5,7 @@ import type { Accepted } from '../store/index.ts'
 import { acknowledgement, batchAcknowledgement, ownAnswer, refusal, unavailable } from './answers.ts'
 import { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
 import { boundedLog } from './bounded-log.ts'
-import { type KeySource, keySource } from './key-source.ts'
+import { type Gate, gateOf } from './gate.ts'
 import type { Producer } from './producer.ts'
 import { type Refusal, refuse, type Taken, type TakePorts, take } from './take.ts'
 
@@ -33,7 +33,9 @@ export function createReceive(ports: IntakePorts): Intake {
   // Apart, so that a flood of bad deliveries does not hide that the store is down.
   const logRefusal = boundedLog(ports.log, clock)
   const logFailure = boundedLog(ports.log, clock)
-  const gates = new Map([...ports.producers].map(([name, producer]) => [name, gateOf(ports, producer)]))
+  const gates = new Map(
+    [...ports.producers].map(([name, producer]) => [name, gateOf(producer, ports.network, clock)]),
+  )
   let inFlight = 0
 
   function count(producer: string, what: string): void {
@@ -41,12 +43,13 @@ export function createReceive(ports: IntakePorts): Intake {
     counters.set(key, (counters.get(key) ?? 0) + 1)
   }
 
-  function refused(name: string, { code, why }: Refusal, gate?: Gate): Response {
+  function refused(name: string, { code, why, retryAfterMs }: Refusal, gate?: Gate): Response {
     count(name, code)
     logRefusal('warn', 'a delivery was refused; nothing of it was stored', { producer: name, code, why })
-    return code === 'method_not_allowed'
-      ? refusal(code, why, { allow: gate?.allow ?? 'POST' })
-      : refusal(code, why, { own: gate?.producer.kind.answer })
+    const about: Record<string, string> = {}
+    if (code === 'method_not_allowed') about.allow = gate?.allow ?? 'POST'
+    if (retryAfterMs !== undefined) about['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+    return refusal(code, why, about, gate?.producer.kind.answer)
   }
 
   function noted(name: string, accepted: Accepted): void {
@@ -91,12 +94,19 @@ export function createReceive(ports: IntakePorts): Intake {
     if (arrival.method !== 'POST' && !gate.methods.includes(arrival.method)) {
       return refused(producer.name, refuse('method_not_allowed', 'deliveries are sent with POST'), gate)
     }
+    if (!arrival.headersFit()) {
+      return refused(
+        producer.name,
+        refuse('headers_too_large', 'there are too many headers, or too large ones'),
+        gate,
+      )
+    }
     if (inFlight >= ports.inFlightLimit) {
       return refused(producer.name, refuse('overloaded', 'too many deliveries are in work'), gate)
     }
     inFlight++
     try {
-      return answered(gate, await take(ports, producer, gate.keys, arrival))
+      return answered(gate, await take(ports, gate, arrival))
     } catch (error) {
       return failed(producer.name, error)
     } finally {
@@ -109,21 +119,6 @@ export function createReceive(ports: IntakePorts): Intake {
     receive: (request) => receive(fromRequest(request)),
     receiveIncoming: (incoming) => receive(fromIncoming(incoming)),
   }
-}
-
-/** A producer with what only its deliveries share. */
-interface Gate {
-  readonly producer: Producer
-  readonly keys: KeySource
-  /** Beside POST. */
-  readonly methods: readonly string[]
-  readonly allow: string
-}
-
-function gateOf({ network, clock }: IntakePorts, producer: Producer): Gate {
-  const { keyHosts = [], methods = [] } = producer.kind
-  const allow = ['POST', ...methods].join(', ')
-  return { producer, keys: keySource(keyHosts, network, clock), methods, allow }
 }
 
 /** Our own errors say no secret and no payload. Of any other only name and place are told: its text may hold either. */

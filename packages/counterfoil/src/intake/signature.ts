@@ -18,13 +18,18 @@ export const defaultToleranceSeconds = 300
 /**
  * The secrets as a list of their own: what the caller does to his array later changes nothing here.
  *
- * @throws CounterfoilError `config_invalid` when there is no secret or one is blank. Never quotes one.
+ * @param what it is, where a credential or the name of an account stands in for a secret
+ * @throws CounterfoilError `config_invalid` when there is none or one is blank. Never quotes one.
  */
-export function secretsOf(kind: string, secrets: string | readonly string[]): readonly string[] {
+export function secretsOf(
+  kind: string,
+  secrets: string | readonly string[],
+  what: string = 'secret',
+): readonly string[] {
   const list = typeof secrets === 'string' ? [secrets] : Array.isArray(secrets) ? [...secrets] : []
   if (list.length === 0 || list.some((secret) => typeof secret !== 'string' || secret.trim() === '')) {
-    throw new CounterfoilError('config_invalid', `A ${kind} producer has no secret, or an empty one.`, {
-      hint: 'Is the environment variable set? Without a secret anybody could send.',
+    throw new CounterfoilError('config_invalid', `A producer of ${kind} has no ${what}, or an empty one.`, {
+      hint: `Is the environment variable set? Without a ${what} anybody could send.`,
     })
   }
   return list
@@ -34,7 +39,7 @@ export function secretsOf(kind: string, secrets: string | readonly string[]): re
 export function toleranceOf(kind: string, seconds: number | undefined): number {
   const tolerance = seconds ?? defaultToleranceSeconds
   if (Number.isFinite(tolerance) && tolerance > 0) return tolerance
-  throw new CounterfoilError('config_invalid', `The tolerance of a ${kind} producer is ${tolerance}.`, {
+  throw new CounterfoilError('config_invalid', `The tolerance of a producer of ${kind} is ${tolerance}.`, {
     hint: 'Give a positive number of seconds. It cannot be switched off: a captured delivery would be good for ever.',
   })
 }

@@ -8,16 +8,16 @@ import {
   type Instant,
   type JsonReading,
   type JsonValue,
-  type QuarantineId,
-  type Random,
   type ReceivedEvent,
-  timeOrderedId,
   type WorkerId,
 } from '../domain/index.ts'
-import type { Acceptance, Accepted, ReceiptRecord, Store, Vault } from '../store/index.ts'
+import type { Acceptance, Accepted, ReceiptRecord, Store } from '../store/index.ts'
+import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import type { Arrival } from './arrival.ts'
 import { ArrivedDelivery, type Delivery } from './delivery.ts'
 import { type Fit, fitEvent, toEvent, unfit } from './event.ts'
+import type { Gate } from './gate.ts'
+import { inflate, isKnownCoding } from './inflate.ts'
 import type { KeySource } from './key-source.ts'
 import { acceptedType, readPayload } from './payload.ts'
 import type { EventTypes, Producer } from './producer.ts'
@@ -33,21 +33,19 @@ export interface HandOff {
   release(): void
 }
 
-export interface TakePorts {
+export interface TakePorts extends AcceptancePorts {
   readonly types: EventTypes
   readonly store: Pick<Store, 'accept' | 'acceptAll'>
-  readonly vault: Pick<Vault, 'seal'>
   readonly clock: Clock
-  readonly random: Random
   readonly handOff: HandOff | null
-  /** Who looks after a quarantine entry of this producer. */
-  readonly ownerOf: (producer: string) => string
 }
 
 export interface Refusal {
   readonly kind: 'refused'
   readonly code: ErrorCode
   readonly why: string
+  /** When another try makes sense. */
+  readonly retryAfterMs?: number
 }
 
 export function refuse(code: ErrorCode, why: string): Refusal {
@@ -70,19 +68,25 @@ export const maxElements = 10_000
  *
  * @throws whatever is our own fault
  */
-export async function take(
-  ports: TakePorts,
-  producer: Producer,
-  keys: KeySource,
-  arrival: Arrival,
-): Promise<Taken> {
+export async function take(ports: TakePorts, gate: Gate, arrival: Arrival): Promise<Taken> {
+  const { producer, keys, rate } = gate
   const { kind } = producer
+  const waitMs = rate === null ? 0 : rate.wait()
+  if (waitMs > 0) {
+    return { kind: 'refused', code: 'rate_limited', why: 'more than the rate allows', retryAfterMs: waitMs }
+  }
   if (arrival.method !== 'POST') return await shakeHands(ports, producer, keys, arrival)
+  const coding = arrival.header('content-encoding')
+  if (!isKnownCoding(coding)) {
+    return refuse('content_encoding_unsupported', 'of content codings gzip, deflate and br are understood')
+  }
   const mediaType = acceptedType(kind.contentTypes, arrival.header('content-type'))
   if (mediaType === null) {
     return refuse('content_type_unsupported', `this producer sends ${kind.contentTypes.join(' or ')}`)
   }
-  const read = await arrival.readBody(producer, ports.clock)
+  const wire = await arrival.readBody(producer, ports.clock)
+  if (wire.kind === 'refused') return wire
+  const read = coding === null ? wire : await inflate(coding, wire.body, producer.maxBytes)
   if (read.kind === 'refused') return read
   const delivery = new ArrivedDelivery(arrival, producer.publicUrl, read.body)
   const receivedAt = ports.clock.now()
@@ -90,6 +94,7 @@ export async function take(
   const verifying = verify(producer, delivery, receivedAt, keys)
   const verification = verifying instanceof Promise ? await verifying : verifying
   if (verification.kind === 'refused') return verification
+  rate?.take()
 
   const own = kind.read?.(delivery, mediaType, producer.numbers)
   const reads = own ?? readPayload(producer, mediaType, read.body)
@@ -253,21 +258,13 @@ async function accept(
 }
 
 function toEntry(ports: TakePorts, receipt: ReceiptRecord, body: Uint8Array, fit: Fit): Entry {
-  const owner = ports.ownerOf(receipt.producer)
-  const entry = () => ({
-    id: timeOrderedId<QuarantineId>('qua', receipt.receivedAt, ports.random.bytes(10)),
-    owner,
-  })
-  const payload = ports.vault.seal(body, receipt.id)
-  if (fit.kind !== 'fits') {
-    const quarantine = { ...entry(), reason: fit.reason, detail: fit.detail }
-    const next = { kind: 'quarantine', quarantine } as const
-    return { acceptance: { receipt, payload, next, onConflict: entry() }, fit, holdsPlace: false }
+  const lease = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
+  try {
+    return { acceptance: acceptance(ports, receipt, body, fit, lease), fit, holdsPlace: lease !== null }
+  } catch (error) {
+    if (lease !== null) ports.handOff?.release()
+    throw error
   }
-  const onConflict = entry()
-  const handOff = ports.handOff?.reserve() ?? null
-  const next = { kind: 'plan', handOff } as const
-  return { acceptance: { receipt, payload, next, onConflict }, fit, holdsPlace: handOff !== null }
 }
 
 function handOver(ports: TakePorts, entry: Entry, accepted: Accepted): void {
@@ -275,7 +272,7 @@ function handOver(ports: TakePorts, entry: Entry, accepted: Accepted): void {
   entry.holdsPlace = false
   ports.handOff?.deliver({
     outbox: accepted.outbox,
-    event: toEvent(entry.acceptance.receipt, entry.fit.data),
+    event: toEvent(entry.acceptance.receipt, entry.fit),
   })
 }
 

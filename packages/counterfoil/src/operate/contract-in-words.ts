@@ -101,7 +101,7 @@ function aboutLookup(lookup: Lookup): string[] {
   return [
     `After an unknown outcome it is asked ${where}${only}, first after ${inWords(milliseconds(lookup.after ?? '1s'))}.`,
     absence.final
-      ? `"Not there" is proof ${inWords(milliseconds(absence.after ?? 0))} after the last attempt ended, and the effect may then be attempted again.`
+      ? `"Not there" is proof ${inWords(milliseconds(absence.after ?? 0))} after the last attempt ended and as long as the act could be found, and the effect may then be attempted again.`
       : '"Not there" is only a hint: a stalled request may still land.',
     ...(lookup.answers ?? []).map((rule) => `A lookup answered ${pattern(rule)} means ${rule.means}.`),
   ]

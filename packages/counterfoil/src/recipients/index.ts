@@ -9,6 +9,7 @@ export {
 } from './call-recipient.ts'
 export type { EffectRequest, HttpRecipient } from './http-recipient.ts'
 export type { Network, NetworkRequest } from './network.ts'
+export { type PublishedContractOptions, publishedContract } from './published-contract.ts'
 export { ask, close, type EffectAddress, encode, placeOf, prepare } from './reach.ts'
 export {
   type CallOptions,

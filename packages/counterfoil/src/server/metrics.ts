@@ -28,7 +28,9 @@ export function renderMetrics(counters: Counters, status: StoreStatus): string {
     family('counterfoil_outbox_waiting', 'gauge', 'Outbox records waiting for the relay.', [
       [{}, status.outbox.waiting],
     ]),
-    family('counterfoil_quarantine', 'gauge', 'Entries in quarantine.', [[{}, status.quarantine]]),
+    family('counterfoil_quarantine', 'gauge', 'Entries in quarantine that wait for an operator.', [
+      [{}, status.quarantine],
+    ]),
     family(
       'counterfoil_effects',
       'gauge',

@@ -1,19 +1,22 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { type HttpBindings, serve as listen, type ServerType } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
+import { Credentials, minTokenLength } from '../operate/index.ts'
+import { Authentication } from './authentication.ts'
 import { renderMetrics } from './metrics.ts'
+import { operatorApi } from './operator-api.ts'
+import { refusalOf } from './refusal.ts'
 
 export interface ServeOptions {
-  /** Default `127.0.0.1`. Any other than a loopback address needs `operatorToken`. */
+  /** Default `127.0.0.1`. Any other than a loopback address needs operator credentials. */
   readonly host?: string
   /** Default 4840; 0 lets the system choose. */
   readonly port?: number
-  /** Asked for as a bearer token wherever records or figures are shown, when set. */
-  readonly operatorToken?: string
+  /** `COUNTERFOIL_OPERATORS` and `COUNTERFOIL_OPERATOR_TOKEN` name operators beside those of the configuration. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 export interface Server {
@@ -23,25 +26,27 @@ export interface Server {
 }
 
 /**
- * Serves a configuration over HTTP: `POST /in/{producer}`, `/healthz`, `/readyz`, `/metrics` (design.md section 5).
+ * Serves a configuration over HTTP: `POST /in/{producer}`, `/healthz`, `/readyz`, `/metrics`, `/api/v1/…`
+ * (design.md section 5).
  *
  * @throws CounterfoilError `config_invalid` for a public bind without operator credentials, or a port in use
  */
 export async function serve(app: Counterfoil, options: ServeOptions = {}): Promise<Server> {
   const host = options.host ?? '127.0.0.1'
-  if (!isLoopback(host) && (options.operatorToken === undefined || options.operatorToken.length < 16)) {
+  const credentials = new Credentials(app.operators, options.env ?? {})
+  if (!isLoopback(host) && credentials.isEmpty) {
     throw new CounterfoilError(
       'config_invalid',
       `Binding ${host} makes this server public, and no operator credentials are set.`,
       {
-        hint: 'Set COUNTERFOIL_OPERATOR_TOKEN to at least 16 characters, or bind 127.0.0.1 behind a proxy.',
+        hint: `Set COUNTERFOIL_OPERATOR_TOKEN to at least ${minTokenLength} characters, or bind 127.0.0.1 behind a proxy.`,
       },
     )
   }
   await app.start()
   let server: ServerType
   try {
-    server = await listening(routes(app, options.operatorToken), host, options.port ?? 4840)
+    server = await listening(routes(app, credentials), host, options.port ?? 4840)
   } catch (error) {
     await app.stop()
     throw error
@@ -59,8 +64,10 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
   }
 }
 
-function routes(app: Counterfoil, operatorToken: string | undefined) {
+function routes(app: Counterfoil, credentials: Credentials) {
   const hono = new Hono<{ Bindings: HttpBindings }>()
+  const authentication = new Authentication(credentials, app.clock)
+  hono.route('/api/v1', operatorApi(app, authentication))
   hono.all('/in/*', (context) => app.receiveIncoming(context.env.incoming))
   hono.get('/healthz', (context) => context.json({ status: 'ok' }))
   hono.get('/readyz', async (context) => {
@@ -70,11 +77,9 @@ function routes(app: Counterfoil, operatorToken: string | undefined) {
       : context.json({ status: 'not ready' }, 503, { 'retry-after': '1' })
   })
   hono.get('/metrics', async (context) => {
-    if (
-      operatorToken !== undefined &&
-      !sameText(context.req.header('authorization') ?? '', `Bearer ${operatorToken}`)
-    ) {
-      return problem(401, 'not_authenticated', 'Send the operator token as a bearer token.')
+    if (!credentials.isEmpty) {
+      const address = context.env.incoming.socket.remoteAddress ?? ''
+      authentication.operatorOf(context.req.header('authorization'), address)
     }
     return context.text(renderMetrics(app.counters, await app.store.status()), 200, {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
@@ -84,9 +89,7 @@ function routes(app: Counterfoil, operatorToken: string | undefined) {
     problem(404, 'not_found', `Nothing is served at ${context.req.path.slice(0, 200)}.`),
   )
   // Our own failure is 503, never 4xx: some producers drop an event for ever on those.
-  hono.onError(() =>
-    problem(503, 'store_unavailable', 'The server could not answer; send again.', { 'retry-after': '5' }),
-  )
+  hono.onError(refusalOf)
   return hono
 }
 
@@ -123,9 +126,4 @@ function listening(hono: ReturnType<typeof routes>, hostname: string, port: numb
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-}
-
-/** Compares digests, so that neither length nor content shows in the time it takes. */
-function sameText(given: string, wanted: string): boolean {
-  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', wanted, 'buffer'))
 }

@@ -2,11 +2,13 @@ import { describe } from 'node:test'
 import { accepting } from './conformance/accepting.ts'
 import { acceptingTogether } from './conformance/accepting-together.ts'
 import { attempts } from './conformance/attempts.ts'
+import { auditing } from './conformance/auditing.ts'
 import type { MakeStore } from './conformance/given.ts'
 import { lifetime } from './conformance/lifetime.ts'
 import { model } from './conformance/model.ts'
 import { outbox } from './conformance/outbox.ts'
 import { planning } from './conformance/planning.ts'
+import { quarantined } from './conformance/quarantine.ts'
 import { reading } from './conformance/reading.ts'
 import { sessions } from './conformance/sessions.ts'
 import { settling } from './conformance/settling.ts'
@@ -29,6 +31,8 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('attempt', () => attempts(makeStore))
     describe('settle', () => settling(makeStore))
     describe('read', () => reading(makeStore))
+    describe('quarantine', () => quarantined(makeStore))
+    describe('audit', () => auditing(makeStore))
     describe('open and close', () => lifetime(makeStore))
     describe('model', () => model(makeStore))
   })

@@ -1,5 +1,6 @@
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
-export type * from './records.ts'
-export type { SqlExecutor } from './sql-executor.ts'
+export * from './records.ts'
+export type * from './sql-executor.ts'
 export type * from './store.ts'
+export type * from './transactions.ts'
 export { Vault } from './vault.ts'

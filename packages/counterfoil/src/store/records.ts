@@ -14,13 +14,23 @@ import type {
 /** The words that stores, engine and operators share. Plain data: every value survives a structured clone. */
 
 /** Why an authentic delivery cannot start work. A closed set; immutable once written (design.md section 3, Intake). */
-export type QuarantineReason =
-  | 'unsupported-type'
-  | 'schema-failure'
-  | 'not-representable'
-  | 'identity-conflict'
-  | 'effect-conflict'
-  | 'plan-failed'
+export const quarantineReasons = [
+  'unsupported-type',
+  'schema-failure',
+  'not-representable',
+  'identity-conflict',
+  'effect-conflict',
+  'plan-failed',
+  'beyond-retention',
+] as const
+export type QuarantineReason = (typeof quarantineReasons)[number]
+
+/**
+ * `waiting`: for an operator. `released`: its receipt is back in the outbox, or planned since. `dismissed`: it
+ * never starts work.
+ */
+export const quarantineStates = ['waiting', 'released', 'dismissed'] as const
+export type QuarantineState = (typeof quarantineStates)[number]
 
 /** A payload under AES-256-GCM; the tag stands at the end of `ciphertext`. */
 export interface Sealed {
@@ -72,6 +82,7 @@ export interface ReceiptView extends ReceiptRecord {
 export interface QuarantineView {
   readonly id: QuarantineId
   readonly receipt: ReceiptId
+  /** Why it came here first; later faults are notes. */
   readonly reason: QuarantineReason
   /** Everything an owner needs to see, and no payload: faults with their paths, fingerprints, an error code. */
   readonly detail: Readonly<Record<string, unknown>>
@@ -80,6 +91,55 @@ export interface QuarantineView {
   readonly at: Instant
   readonly producer: string
   readonly type: string
+  readonly eventId: string
+  readonly state: QuarantineState
+  /** Rises with every change; a decision names the version it was made on. */
+  readonly version: number
+  /** The operator who looks after it; null for nobody. */
+  readonly assignee: string | null
+  /** When its owner was last alerted, or an operator last decided on it. */
+  readonly attendedAt: Instant
+  /** Number of the last audit row when it last changed: what changed since a given row has that or a later one. */
+  readonly changedAfter: number
+}
+
+/** What was learned of a quarantine entry after its reason: why it could not start work once more. */
+export interface QuarantineNote {
+  readonly at: Instant
+  readonly reason: QuarantineReason
+  readonly detail: Readonly<Record<string, unknown>>
+  /** `engine`, or the operator's name. */
+  readonly by: string
+}
+
+/** From the least to the most. */
+export const operatorRoles = ['viewer', 'operator', 'approver'] as const
+export type OperatorRole = (typeof operatorRoles)[number]
+
+/** What an operator did, before it is chained. */
+export interface NewAudit {
+  readonly at: Instant
+  readonly operator: string
+  readonly role: OperatorRole
+  /** Such as `quarantine.dismiss`. */
+  readonly act: string
+  /** What it was done to: an id, or a filter. */
+  readonly subject: string
+  /** Makes it idempotent: one row for each. */
+  readonly decision: string
+  /** The operator's own words. */
+  readonly reason: string
+  /** What was asked, beyond the subject; no payload and no secret. */
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+/** A row of the append-only audit log; `domain/audit-chain.ts` says what the digest covers. */
+export interface AuditRecord extends NewAudit {
+  readonly number: number
+  /** What came of it. */
+  readonly result: Readonly<Record<string, unknown>>
+  /** Hexadecimal SHA-256 over this row and the digest of the row before. */
+  readonly digest: string
 }
 
 /** A place in an ordering domain. Versions compare as integers. */

@@ -11,11 +11,15 @@ import type {
 } from '../domain/index.ts'
 import type {
   AttemptOutcome,
+  AuditRecord,
   CauseView,
   EffectRecord,
   EffectView,
   EvidenceRecord,
+  NewAudit,
+  QuarantineNote,
   QuarantineReason,
+  QuarantineState,
   QuarantineView,
   ReceiptRecord,
   ReceiptState,
@@ -49,16 +53,31 @@ export interface Store {
    * in the order of the entries, each as if they had come one after the other.
    */
   acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
+  /**
+   * `accept` in a transaction of the program's own, which commits or rolls back all of it. When it rejects, the
+   * transaction holds nothing of it. @throws `transaction_missing`, `transaction_foreign`, and what the
+   * program's client throws
+   */
+  acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted>
 
   /** Leases committed outbox records. A record is handed on again when its lease ran out: never lost, maybe twice. */
   claimOutbox(claim: OutboxClaim): Promise<OutboxRecord[]>
   /** Design decision 2: consume the record and create or find the effects. I3, I4, I6, I17. */
   plan(plan: Plan): Promise<Planned>
+  /**
+   * `plan` in a transaction of the program's own. Unless `planned`, it writes nothing: the caller rolls back
+   * what the trigger wrote, and gives a conflict up by `quarantinePlan`.
+   * @throws as `acceptIn`
+   */
+  planIn(executor: SqlExecutor, plan: Plan): Promise<Planned>
   /** The same, with the trigger's own statements in the same transaction. */
   beginPlan(limits: { timeoutMs: number }): Promise<PlanSession>
   /** Hands the record on again at `at`; counts the try and keeps the error's code and text. */
   postponePlan(record: { outbox: number; at: Instant; error: string }): Promise<void>
-  /** Gives a record up: its receipt goes to quarantine with an alert. Nothing happens when it was consumed meanwhile. */
+  /**
+   * Gives a record up: its receipt goes to quarantine with an alert. Nothing happens when it was consumed
+   * meanwhile. A receipt that was there before goes back to its entry: the reason stays, the new one is a note.
+   */
   quarantinePlan(record: {
     outbox: number
     receipt: ReceiptId
@@ -67,6 +86,21 @@ export interface Store {
   }): Promise<void>
   /** An alert was delivered. */
   consumeAlert(outbox: number): Promise<void>
+  /**
+   * Consumes an alert record and creates or finds the effect that delivers it. Its causes are the receipt of the
+   * alert, or those of the effect that the alert is about. On `conflict` nothing is written.
+   */
+  planAlert(plan: AlertPlan): Promise<AlertPlanned>
+  /**
+   * Raises an alert for each waiting entry that nobody is assigned to and that was last attended to at `since` or
+   * before; it then counts as attended to. @returns how many
+   */
+  alertUnattended(about: {
+    readonly now: Instant
+    readonly since: Instant
+    readonly owner: string
+    readonly limit: number
+  }): Promise<number>
 
   /**
    * Design decision 3: takes effects that are due. A planned effect is begun in the same transaction: its
@@ -92,20 +126,36 @@ export interface Store {
   listEffects(query: EffectQuery): Promise<EffectView[]>
   /** By effect id, effect key, or idempotency key; all that match. */
   showEffects(name: string): Promise<EffectStory[]>
-  listQuarantine(query: Page): Promise<QuarantineView[]>
-  showQuarantine(id: string): Promise<QuarantineView | null>
+  /** A page costs the same however many entries there are; so it may be short and still not the last. */
+  listQuarantine(query: QuarantineQuery): Promise<QuarantinePage>
+  showQuarantine(id: string): Promise<QuarantineStory | null>
+  /**
+   * An operator's decision on entries, with its audit row. Each entry moves only if it still waits at the version
+   * it was decided on. The same decision again changes nothing and answers the same.
+   */
+  decideQuarantine(decision: QuarantineDecision): Promise<QuarantineDecided>
+  /** Appends an act to the audit log; the same decision again appends nothing. */
+  audit(entry: NewAudit & { readonly result: AuditRecord['result'] }): Promise<Audited>
+  /** Newest first, or oldest first with `after`. */
+  listAudit(query: AuditQuery): Promise<AuditRecord[]>
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
 
-  /** `accept` inside a transaction that the caller owns: it holds once the caller has committed. */
-  acceptIn?(executor: SqlExecutor, entry: Acceptance): Promise<Accepted>
-  /**
-   * `plan` inside a transaction that the caller owns. On `conflict` nothing of the plan is written, not even the
-   * quarantine: the caller rolls back and quarantines the receipt with `plan`, which says the same.
-   */
-  planIn?(executor: SqlExecutor, plan: Plan): Promise<Planned>
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void
+  /** Looks at the health of what the records are kept in, as `counterfoil doctor` prints it. Changes nothing. */
+  examine?(): Promise<Finding[]>
+}
+
+export interface Finding {
+  /** What was looked at: `fsync`, `clock`, … */
+  readonly check: string
+  /** `problem`: something promised does not hold. `warning`: it will not for long, or nobody can tell. */
+  readonly level: 'good' | 'warning' | 'problem'
+  /** What was found. */
+  readonly says: string
+  /** What to do; null when it is good. */
+  readonly hint: string | null
 }
 
 export interface MigrationReport {
@@ -187,8 +237,21 @@ export interface Alert {
   readonly receipt: ReceiptId | null
   readonly quarantine: QuarantineId | null
   readonly effect: EffectId | null
+  /** Tells the alerts about one thing apart: `raised`, `returned/2`, `unattended/1790000000000`, `version/5`. */
+  readonly occasion: string
   readonly at: Instant
 }
+
+export interface AlertPlan {
+  readonly outbox: number
+  readonly at: Instant
+  readonly effect: NewEffect
+}
+
+export type AlertPlanned =
+  | { readonly kind: 'planned'; readonly created: boolean }
+  | { readonly kind: 'consumed' }
+  | { readonly kind: 'conflict'; readonly existing: Fingerprint }
 
 export interface NewEffect extends EffectRecord {
   readonly trigger: string
@@ -306,6 +369,91 @@ export interface EffectQuery extends Page {
   readonly state?: EffectState
 }
 
+/** Newest first with `before`, oldest first with `after`; each the id of the last row of the page before. */
+export interface QuarantineQuery {
+  readonly limit: number
+  readonly before?: string
+  readonly after?: string
+  /** With `after`: the last entry that the walk may reach. */
+  readonly through?: string
+  readonly producer?: string
+  readonly type?: string
+  readonly reason?: QuarantineReason
+  readonly owner?: string
+  /** Null: entries that nobody is assigned to. */
+  readonly assignee?: string | null
+  readonly state?: QuarantineState
+  /** Entries that came at this time or before. */
+  readonly until?: Instant
+  /** Part of the event id, as it is written. */
+  readonly event?: string
+}
+
+export interface QuarantinePage {
+  readonly entries: readonly QuarantineView[]
+  /** Where the next page begins; null when there is none. */
+  readonly next: QuarantineId | null
+}
+
+export interface QuarantineStory {
+  readonly entry: QuarantineView
+  /** Oldest first. */
+  readonly notes: readonly QuarantineNote[]
+}
+
+export type QuarantineMove =
+  | { readonly to: 'assigned'; readonly assignee: string | null }
+  /** Its receipt is accepted again, with an outbox record. */
+  | { readonly to: 'released' }
+  | { readonly to: 'dismissed' }
+  /** It was tried and cannot start work. */
+  | { readonly to: 'kept'; readonly reason: QuarantineReason; readonly detail: QuarantineNote['detail'] }
+
+export interface QuarantineDecision {
+  readonly audit: NewAudit
+  readonly entries: readonly {
+    readonly id: QuarantineId
+    readonly expectedVersion: number
+    readonly move: QuarantineMove
+  }[]
+  /** All entries move or nothing is written, the audit row neither. */
+  readonly whole: boolean
+}
+
+/** `stale`: it changed since. `settled`: it was released or dismissed. */
+export type QuarantineResult = {
+  readonly id: QuarantineId
+  readonly outcome: 'assigned' | 'released' | 'dismissed' | 'kept' | 'stale' | 'settled' | 'absent'
+  /** Now; 0 when it is absent. */
+  readonly version: number
+}
+
+export type QuarantineDecided =
+  | {
+      readonly kind: 'decided'
+      readonly results: readonly QuarantineResult[]
+      /** The decision was made before; the results are those of then. */
+      readonly repeated: boolean
+    }
+  /** Something of a whole decision could not move; nothing was written. */
+  | { readonly kind: 'refused'; readonly results: readonly QuarantineResult[] }
+  /** Another decision was made under this id; nothing was written. */
+  | { readonly kind: 'other'; readonly existing: AuditRecord }
+
+export type Audited =
+  | { readonly kind: 'audited'; readonly record: AuditRecord; readonly repeated: boolean }
+  /** Another act was recorded under this decision id; nothing was written. */
+  | { readonly kind: 'other'; readonly existing: AuditRecord }
+
+export interface AuditQuery {
+  readonly limit: number
+  /** Row numbers. */
+  readonly before?: number
+  readonly after?: number
+  /** Only the parts of this decision: those whose id begins with it and a slash. */
+  readonly partsOf?: string
+}
+
 export interface ReceiptStory {
   readonly receipt: ReceiptView
   readonly quarantine: QuarantineView | null
@@ -330,6 +478,7 @@ export interface StoreStatus {
     readonly byState: Readonly<Record<ReceiptState, number>>
   }
   readonly outbox: { readonly waiting: number; readonly oldestAt: Instant | null }
+  /** Entries that wait. */
   readonly quarantine: number
   readonly effects: {
     readonly total: number

@@ -5,6 +5,7 @@ import { SimulatedProcess } from './simulated-process.ts'
 /** The store calls that commit something: a process may die before or after each. */
 export const crashableCalls = [
   'accept',
+  'acceptAll',
   'claimOutbox',
   'plan',
   'commit',
@@ -13,6 +14,7 @@ export const crashableCalls = [
   'settle',
   'postponePlan',
   'quarantinePlan',
+  'planAlert',
 ] as const
 export type CrashableCall = (typeof crashableCalls)[number]
 
@@ -53,7 +55,7 @@ export function faultyStore(real: Store, fault: StoreFault | null, process = new
     get(target, property: keyof Store) {
       const member = target[property]
       if (typeof member !== 'function') return member
-      if (property === 'open' || property === 'close') return member.bind(target)
+      if (property === 'open' || property === 'close' || property === 'watch') return member.bind(target)
       if (property === 'beginPlan') {
         return async (limits: { timeoutMs: number }) =>
           wrapSession(await call('beginPlan', () => target.beginPlan(limits)), call)

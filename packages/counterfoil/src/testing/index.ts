@@ -1,10 +1,10 @@
 export { type CrashableCall, crashableCalls, faultyStore, type StoreFault } from './faulty-store.ts'
 export { type History, violations } from './invariants.ts'
 export { mortalNetwork } from './mortal-network.ts'
+export { type Act, type MemoryOptions, RecipientMemory } from './recipient-memory.ts'
 export { seededRandom } from './seeded-random.ts'
 export { SimulatedProcess } from './simulated-process.ts'
 export {
-  type Act,
   type NetworkFault,
   SimulatedRecipient,
   type SimulatedRecipientOptions,

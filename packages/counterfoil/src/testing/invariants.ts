@@ -23,7 +23,7 @@ export async function violations(store: Store, history: History): Promise<string
   const found: string[] = []
   const receipts = await store.listReceipts({ limit: 9_999 })
   const effects = await store.listEffects({ limit: 9_999 })
-  const quarantine = await store.listQuarantine({ limit: 9_999 })
+  const { entries: quarantine } = await store.listQuarantine({ limit: 9_999 })
   const { outbox } = await store.status()
 
   const known = new Map(receipts.map((receipt) => [receipt.id, receipt]))

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Clock, CounterfoilError } from '../../domain/index.ts'
 import { type Applied, checkPrefix, pending } from '../migrations.ts'
 import { runAtOnce, type Steps } from '../steps.ts'
-import type { GuardStore, Outcome, Session } from '../store.ts'
+import { endedByHandler, type GuardStore, type Outcome, outsideTransaction, type Session } from '../store.ts'
 import { migrations } from './migrations.ts'
 import { Statements } from './statements.ts'
 
@@ -51,7 +51,11 @@ export function sqliteGuardStore(
         return { inFlight: false, row, now: clock.now() }
       },
       raise: (place) => statements.raise(place, clock.now()),
-      keep: (answer) => statements.keep(answer),
+      keep(answer) {
+        // Outside of it the record would stay while the work was undone.
+        if (!tx.isTransaction) throw endedByHandler()
+        statements.keep(answer)
+      },
       close: (tombstone) => statements.close(tombstone),
     }
   }
@@ -81,9 +85,7 @@ export function sqliteGuardStore(
     },
     inside(tx, work) {
       if (!tx.isTransaction) {
-        throw new CounterfoilError('store_unavailable', 'guard.inside() was called outside a transaction.', {
-          hint: "Run 'begin immediate' first, and commit after.",
-        })
+        throw outsideTransaction('begin immediate')
       }
       return runAtOnce(work(sessionOn(tx)))
     },
@@ -127,12 +129,6 @@ function commit(db: DatabaseSync): void {
     if (db.isTransaction) db.exec('rollback')
     throw new CounterfoilError('commit_unknown', 'The database cannot tell whether it committed.', { cause })
   }
-}
-
-function endedByHandler(): CounterfoilError {
-  return new CounterfoilError('guard_answer_unfit', "A guarded handler ended the guard's transaction.", {
-    hint: 'Leave begin, commit and rollback to the guard; use savepoints inside.',
-  })
 }
 
 /** Holds the write lock, so that two processes that start at once do not both migrate. */

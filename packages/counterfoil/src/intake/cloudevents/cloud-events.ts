@@ -43,13 +43,14 @@ export function cloudEvents(options: CloudEventsOptions): OfflineKind {
     maxBytes: 1_048_576,
     keptAs: structuredType,
     about: {
-      signed:
-        'with `secrets` all `ce-` headers, the content type and the body; with a token or password nothing',
+      signed: authentication.signed
+        ? 'time, content type, `ce-` headers, body; HMAC-SHA256 in hex'
+        : 'nothing: a token or password vouches for the sender',
       identity: '`source` and `id`',
       identitySigned: authentication.signed,
       type: '`type`',
       version: '`dataschema`',
-      freshness: 'with `secrets` the signed time, 300 s before and after; else none',
+      freshness: authentication.signed ? 'the signed time, 300 s' : 'none',
       retries: 'not in the specification',
       ordering: 'none promised; `sequence` orders the events of one source',
       handshake: 'OPTIONS with `WebHook-Request-Origin`, where `allowedOrigins` is set',

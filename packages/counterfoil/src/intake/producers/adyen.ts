@@ -32,6 +32,7 @@ export function adyen(options: AdyenOptions): OfflineKind {
     contentTypes: ['application/json'],
     provenance: 'signed',
     volatile: [],
+    // Not documented; long, as an identity that is forgotten too early is the worse mistake.
     retryHorizon: '30d',
     maxBytes: 1_048_576,
     about: {
@@ -43,7 +44,7 @@ export function adyen(options: AdyenOptions): OfflineKind {
       identitySigned: true,
       type: '`eventCode`; platform: `type`',
       version: null,
-      retries: '3 times within a minute, then further and further apart, up to 30 d',
+      retries: 'after 9, 18, 27 s, then from a queue of which the end is not documented',
       ordering: `${unordered}; \`eventDate\` tells it, unsigned`,
       handshake: null,
       expects: '2xx within 10 s, for all items',

@@ -15,18 +15,17 @@ export interface DiscordOptions {
 }
 
 /** Interaction types, docs.discord.com. */
-const interactions = [
-  '',
-  'ping',
-  'application_command',
-  'message_component',
-  'application_command_autocomplete',
-  'modal_submit',
-]
+const interactions: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  [1, 'ping'],
+  [2, 'application_command'],
+  [3, 'message_component'],
+  [4, 'application_command_autocomplete'],
+  [5, 'modal_submit'],
+])
 const noContent: OwnAnswer = { status: 204, body: '' }
 
 /**
- * Discord interactions, or its webhook events. Signed with Ed25519: timestamp and body. Discord sends bad
+ * Discord interactions, or its webhook events. An interaction is answered as deferred, which autocompletion cannot be. Signed with Ed25519: timestamp and body. Discord sends bad
  * signatures on purpose, and takes the endpoint away from who accepts one.
  *
  * @throws CounterfoilError `config_invalid` without a key, or with one that is none
@@ -53,7 +52,7 @@ export function discord(options: DiscordOptions): OfflineKind {
       retries: isInteractions ? 'none' : 'several times within 10 min',
       ordering: unordered,
       handshake: `a ping, after the signature was verified: ${isInteractions ? '`{"type":1}`' : '204'}`,
-      expects: `${isInteractions ? 'a deferred message, `{"type":5}`' : '204'} within 3 s; 401 for a bad signature, and it probes`,
+      expects: `${isInteractions ? 'a deferred message, `{"type":5}`' : '204 within 3 s'}; 401 for a bad signature, and it probes`,
       sources: [
         'https://docs.discord.com/developers/interactions/overview',
         'https://docs.discord.com/developers/events/webhook-events',
@@ -85,7 +84,7 @@ function interaction(payload: JsonValue | undefined) {
   return {
     id: textOf(memberOf(payload, 'id')),
     source: textOf(memberOf(payload, 'application_id')) ?? 'discord',
-    type: interactions[Number(memberOf(payload, 'type'))] ?? null,
+    type: interactions.get(memberOf(payload, 'type')) ?? null,
     version: versionOf(payload),
     at: null,
   }

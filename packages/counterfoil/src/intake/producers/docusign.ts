@@ -43,10 +43,10 @@ export function docusign(options: DocusignOptions): OfflineKind {
       retries: 'up to 10 times, a day apart after the second',
       ordering: unordered,
       handshake: null,
-      expects: '2xx within 100 s',
+      expects: '2xx',
       sources: [
         'https://developers.docusign.com/platform/webhooks/connect/hmac/',
-        'docusign-esign (model text)',
+        'docusign-esign, text of its models',
       ],
     },
     verify(delivery) {

@@ -1,5 +1,6 @@
-import type { Delivery, OfflineKind } from '../producer.ts'
+import type { OfflineKind } from '../producer.ts'
 import { anyMatches, hmacKey, hmacText, refused, secretsOf, verified } from '../signature.ts'
+import { headerToken } from './header-token.ts'
 
 export interface GitHubOptions {
   /** Several while one is being replaced: GitHub itself signs with one. */
@@ -35,7 +36,10 @@ export function github(options: GitHubOptions): OfflineKind {
       ordering: 'none',
       handshake: null,
       expects: 'a 2xx within 10 s; events over 25 MB are not sent',
-      sources: ['docs.github.com, validating webhook deliveries', '@octokit/webhooks-methods 6.0.0'],
+      sources: [
+        'https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries',
+        '@octokit/webhooks-methods 6.0.0',
+      ],
     },
     verify(delivery) {
       const signature = delivery.header('x-hub-signature-256')
@@ -48,18 +52,12 @@ export function github(options: GitHubOptions): OfflineKind {
       return matches ? verified : refused('signature_invalid', 'the signature matches no configured secret')
     },
     facts: (_, delivery) => ({
-      id: token(delivery, 'x-github-delivery'),
+      id: headerToken(delivery, 'x-github-delivery'),
       source: 'github',
-      type: token(delivery, 'x-github-event'),
+      type: headerToken(delivery, 'x-github-event'),
       version: null,
       at: null,
     }),
     data: (payload) => payload,
   }
-}
-
-/** One word, such as a GUID or `pull_request`. A header that was sent twice holds a comma and is none. */
-function token(delivery: Delivery, name: string): string | null {
-  const value = delivery.header(name)
-  return value !== null && /^[\w.-]{1,128}$/.test(value) ? value : null
 }

@@ -29,7 +29,8 @@ export function gitlab(options: GitLabOptions): OfflineKind {
           secrets: signingTokens,
           ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
         })
-  const tokens = secretTokens === undefined && signing !== null ? [] : secretsOf('GitLab', secretTokens ?? [])
+  const tokens =
+    secretTokens === undefined && signing !== null ? [] : secretsOf('GitLab', secretTokens ?? [], 'token')
   return {
     kind: 'gitlab',
     contentTypes: ['application/json'],
@@ -50,7 +51,7 @@ export function gitlab(options: GitLabOptions): OfflineKind {
       retries: 'none documented; by hand; switched off after repeated failures',
       ordering: unordered,
       handshake: null,
-      expects: '2xx within 10 s',
+      expects: '2xx',
       sources: [
         'https://docs.gitlab.com/user/project/integrations/webhooks/',
         'https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944',

@@ -8,6 +8,9 @@ export interface IntercomOptions {
   readonly secrets: string | readonly string[]
 }
 
+/** They tell of the attempt. */
+const volatile = ['/delivery_attempts', '/delivered_at', '/delivery_status']
+
 /**
  * Intercom notifications. Signed: the raw body, with HMAC-SHA1, as Intercom has nothing else. A ping has no id.
  *
@@ -19,8 +22,7 @@ export function intercom(options: IntercomOptions): OfflineKind {
     kind: 'intercom',
     contentTypes: ['application/json'],
     provenance: 'signed',
-    // They count the attempts.
-    volatile: ['/delivery_attempts', '/delivered_at', '/delivery_status'],
+    volatile,
     // Not documented; a day covers a pause of the subscription.
     retryHorizon: '24h',
     maxBytes: 1_048_576,
@@ -45,7 +47,7 @@ export function intercom(options: IntercomOptions): OfflineKind {
         (key) => `sha1=${hmacText(key, '', delivery.body, 'hex', 'sha1')}`,
       ),
     facts: (payload) => ({
-      id: textOf(memberOf(payload, 'id')) ?? contentId(payload),
+      id: textOf(memberOf(payload, 'id')) ?? contentId(payload, { volatile }),
       source: textOf(memberOf(payload, 'app_id')) ?? 'intercom',
       type: textOf(memberOf(payload, 'topic')),
       version: null,

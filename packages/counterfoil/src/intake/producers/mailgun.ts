@@ -12,7 +12,9 @@ import {
   refused,
   secretsOf,
   toleranceOf,
+  verified,
 } from '../signature.ts'
+import { SingleUse } from '../single-use.ts'
 import { unordered } from './words.ts'
 
 export interface MailgunOptions {
@@ -24,13 +26,16 @@ export interface MailgunOptions {
 
 /**
  * Mailgun webhooks, JSON. Signed: a timestamp and a token in the body, and *not* the event: whoever holds one
- * delivery can put another event in its place while it is fresh. Look up what matters.
+ * delivery can put another event in its place while it is fresh. One token counts for one body only, as far as this
+ * process has seen. Look up what matters.
  *
  * @throws CounterfoilError `config_invalid` without a secret
  */
 export function mailgun(options: MailgunOptions): OfflineKind {
   const keys = secretsOf('Mailgun', options.secrets).map(hmacKey)
   const tolerance = toleranceOf('Mailgun', options.toleranceSeconds)
+  // Fresh from as long before now until as long after.
+  const tokens = new SingleUse(2_000 * tolerance)
   return {
     kind: 'mailgun',
     contentTypes: ['application/json'],
@@ -65,7 +70,10 @@ export function mailgun(options: MailgunOptions): OfflineKind {
       // Nothing separates it from the token: with fewer digits it could borrow from it.
       if (!/^\d{10}$/.test(timestamp)) return noTimestamp
       if (!isSigned(signature, timestamp, keys)) return noMatch
-      return checkFreshness(Number(timestamp), now, tolerance)
+      const fresh = checkFreshness(Number(timestamp), now, tolerance)
+      if (fresh.kind === 'refused') return fresh
+      const isFirst = tokens.take(textOf(memberOf(signature, 'token')) ?? '', delivery.body, now)
+      return isFirst ? verified : refused('signature_invalid', 'its token came with another body before')
     },
     facts(payload) {
       const data = memberOf(payload, 'event-data')

@@ -15,7 +15,7 @@ export interface PostmarkOptions {
  * @throws CounterfoilError `config_invalid` without credentials
  */
 export function postmark(options: PostmarkOptions): OfflineKind {
-  const credentials = secretsOf('Postmark', options.credentials)
+  const credentials = secretsOf('Postmark', options.credentials, 'credential')
   return {
     kind: 'postmark',
     contentTypes: ['application/json'],

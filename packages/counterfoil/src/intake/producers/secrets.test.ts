@@ -31,7 +31,8 @@ describe('keys and secrets', () => {
       const { publicUrl } = vector.config
       const made = producer('p', kindOf[name]!(vector.config), publicUrl === undefined ? {} : { publicUrl })
       const headers = Object.fromEntries(Object.keys(vector.request.headers).map((header) => [header, 'x']))
-      const refusal = await verdict(name, vector, { headers, body: Buffer.from('x') })
+      const url = vector.request.url.replace(/\?.*/, '')
+      const refusal = await verdict(name, vector, { headers, url, body: Buffer.from('x') })
       assert.equal(refusal.kind, 'refused')
       assert.ok(arrives(vector).body.length > 0)
       const prints = [

@@ -58,7 +58,7 @@ export function slack(options: SlackOptions): OfflineKind {
         id:
           text('event_id') ??
           text('trigger_id') ??
-          contentId(payload, delivery.header('x-slack-request-timestamp') ?? ''),
+          contentId(payload, { signedAt: delivery.header('x-slack-request-timestamp') ?? '' }),
         source: text('team_id') ?? textOf(memberOf(memberOf(payload, 'team'), 'id')) ?? 'slack',
         type: textOf(memberOf(memberOf(payload, 'event'), 'type')) ?? text('type') ?? text('command'),
         version: null,

@@ -34,7 +34,7 @@ export function square(options: SquareOptions): OfflineKind {
       retries: '11 times within 24 h: 1, 2, 4, 8, 16, 32, 60 min, 2, 4, 8, 8 h',
       ordering: unordered,
       handshake: null,
-      expects: '2xx within 10 s',
+      expects: '2xx',
       sources: ['https://developer.squareup.com/docs/webhooks/step3validate', 'square 46.0.0'],
     },
     verify: (delivery) =>

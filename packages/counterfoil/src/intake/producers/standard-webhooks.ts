@@ -1,7 +1,8 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { CounterfoilError } from '../../domain/index.ts'
 import { instantOf, memberOf, partOf, textOf } from '../members.ts'
 import type { Delivery, OfflineKind } from '../producer.ts'
+import { ed25519Key, isSignedBy, publicKeysOf } from '../public-key.ts'
 import {
   anyMatches,
   checkFreshness,
@@ -33,7 +34,13 @@ export function standardWebhooks(options: StandardWebhooksOptions): OfflineKind 
   const tolerance = toleranceOf('Standard Webhooks', options.toleranceSeconds)
   // A public key is never tried as an HMAC secret: everybody knows it.
   const hmacKeys = secrets.filter((secret) => !secret.startsWith('whpk_')).map(symmetric)
-  const publicKeys = secrets.filter((secret) => secret.startsWith('whpk_')).map(asymmetric)
+  const whpk = secrets.filter((secret) => secret.startsWith('whpk_'))
+  const publicKeys =
+    whpk.length === 0
+      ? []
+      : publicKeysOf('Standard Webhooks', whpk, 'whpk_ and 32 bytes in base64', (text) =>
+          ed25519Key(strictBase64(text.slice('whpk_'.length))),
+        )
 
   return {
     kind: 'standard-webhooks',
@@ -54,7 +61,11 @@ export function standardWebhooks(options: StandardWebhooksOptions): OfflineKind 
       ordering: 'none',
       handshake: null,
       expects: 'a 2xx within 15 to 30 s; 410 switches the endpoint off',
-      sources: ['Standard Webhooks 1.0.0', 'standardwebhooks 1.1.1', 'svix 1.99.1'],
+      sources: [
+        'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',
+        'standardwebhooks 1.1.1',
+        'svix 1.99.1',
+      ],
     },
     verify(delivery, now) {
       const family = familyOf(delivery)
@@ -75,7 +86,7 @@ export function standardWebhooks(options: StandardWebhooksOptions): OfflineKind 
       const { body } = delivery
       const matches =
         anyMatches(given, hmacKeys, (key) => `v1,${hmacText(key, prefix, body, 'base64')}`) ||
-        publicKeys.some((key) => given.some((one) => isSignedBy(key, one, prefix, body)))
+        given.some((one) => isSignedBy(publicKeys, null, [prefix, body], ed25519Signature(one)))
       if (!matches) return refused('signature_invalid', 'no signature matches any configured secret')
       return checkFreshness(seconds, now, tolerance)
     },
@@ -117,19 +128,8 @@ function symmetric(secret: string): KeyObject {
   return hmacKey(key)
 }
 
-/** `whpk_` and base64 of the 32 bytes of an ed25519 public key. */
-function asymmetric(secret: string): KeyObject {
-  const raw = strictBase64(secret.slice('whpk_'.length))
-  if (raw?.length !== 32) {
-    throw new CounterfoilError('config_invalid', 'A whpk_ key is not 32 bytes in base64.', {
-      hint: 'Copy it whole, with its trailing =.',
-    })
-  }
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' })
-}
-
-function isSignedBy(key: KeyObject, signature: string, prefix: string, body: Uint8Array): boolean {
+/** The bytes behind `v1a,`. */
+function ed25519Signature(signature: string): Buffer | undefined {
   const bytes = signature.startsWith('v1a,') ? strictBase64(signature.slice('v1a,'.length)) : undefined
-  if (bytes?.length !== 64) return false
-  return verify(null, Buffer.concat([Buffer.from(prefix, 'latin1'), body]), key, bytes)
+  return bytes?.length === 64 ? bytes : undefined
 }

@@ -47,7 +47,7 @@ export function stripe(options: StripeOptions): OfflineKind {
       ordering: 'none; `created` has whole seconds',
       handshake: null,
       expects: 'a 2xx quickly; redirects count as failures',
-      sources: ['docs.stripe.com/webhooks', 'stripe 23.1.0'],
+      sources: ['https://docs.stripe.com/webhooks', 'stripe 23.1.0'],
     },
     verify(delivery, now) {
       const header = delivery.header('stripe-signature')

@@ -12,6 +12,7 @@ export function svix(options: StandardWebhooksOptions): OfflineKind {
     ...standard,
     kind: 'svix',
     retryHorizon: '28h',
+    facts: (payload, delivery) => ({ ...standard.facts(payload, delivery), source: 'svix' }),
     about: {
       ...standard.about,
       identity: 'header `svix-id`, the same for every attempt',

@@ -1,4 +1,4 @@
 /** What the facts of several producers say in the same words (`OfflineKind.about`). */
 
 export const unordered = 'none'
-export const noFreshness = 'none: a captured delivery verifies for ever; the content is compared'
+export const noFreshness = 'none: no time is signed'

@@ -179,7 +179,7 @@ export function accepting(make: MakeStore): void {
         receipt: first.receipt,
       })
       assert.equal((await store.showReceipt(conflict.receipt))?.receipt.duplicates, 1)
-      assert.equal((await store.listQuarantine({ limit: 10 })).length, 2)
+      assert.equal((await store.listQuarantine({ limit: 10 })).entries.length, 2)
       assert.equal(alertsOf(await claim(store)).length, 2)
     }),
   )
@@ -219,6 +219,7 @@ export function accepting(make: MakeStore): void {
           receipt: receipt.id,
           quarantine: entered?.id,
           effect: null,
+          occasion: 'raised',
           at: start,
         },
       )
@@ -234,7 +235,7 @@ export function accepting(make: MakeStore): void {
       const [first, ...repeated] = answers
       assert.ok(first?.outcome === 'quarantined' && !first.repeated)
       for (const answer of repeated) assert.deepEqual(answer, { ...first, repeated: true })
-      assert.equal((await store.listQuarantine({ limit: 10 })).length, 1)
+      assert.equal((await store.listQuarantine({ limit: 10 })).entries.length, 1)
       assert.equal(alertsOf(await claim(store)).length, 1)
     }),
   )

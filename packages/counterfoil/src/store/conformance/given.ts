@@ -15,7 +15,7 @@ import {
   timeOrderedId,
   type WorkerId,
 } from '../../domain/index.ts'
-import type { EffectView, QuarantineReason, Sealed } from '../records.ts'
+import type { EffectView, NewAudit, QuarantineReason, Sealed } from '../records.ts'
 import type {
   Acceptance,
   Accepted,
@@ -112,6 +112,21 @@ export function unfit(reason: QuarantineReason, options: DeliveryOptions = {}): 
 
 export function quarantine(reason: QuarantineReason, at = start): NewQuarantine {
   return { id: quarantineId(at), reason, detail: { fault: 'as stated' }, owner: 'billing' }
+}
+
+/** What an operator did; a new decision unless given. */
+export function newAudit(about: Partial<NewAudit> = {}): NewAudit {
+  return {
+    at: start,
+    operator: 'dana',
+    role: 'operator',
+    act: 'quarantine.reprocess',
+    subject: 'qua_1',
+    decision: `decision-${++made}`,
+    reason: 'the trigger is deployed now',
+    detail: {},
+    ...about,
+  }
 }
 
 export function quarantineId(at = start): QuarantineId {

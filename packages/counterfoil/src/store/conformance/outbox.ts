@@ -158,7 +158,7 @@ export function outbox(make: MakeStore): void {
         at: start,
       })
       await store.postponePlan({ outbox: planned.outbox, at: start, error: 'late' })
-      assert.equal((await store.listQuarantine({ limit: 10 })).length, 0)
+      assert.equal((await store.listQuarantine({ limit: 10 })).entries.length, 0)
       assert.equal((await store.showReceipt(planned.receipt))?.receipt.state, 'planned')
       assert.equal((await claim(store)).length, 2)
     }),

@@ -165,7 +165,7 @@ export function planning(make: MakeStore): void {
         kind: 'consumed',
       })
       assert.deepEqual(await store.showEffects('late'), [])
-      assert.deepEqual(await store.listQuarantine({ limit: 10 }), [])
+      assert.deepEqual((await store.listQuarantine({ limit: 10 })).entries, [])
     }),
   )
 

@@ -117,31 +117,6 @@ export function reading(make: MakeStore): void {
   )
 
   it(
-    'quarantine is listed newest first and shown by id',
-    on(make, async (store) => {
-      const entries = [unfit('unsupported-type'), unfit('schema-failure'), unfit('not-representable')]
-      for (const entry of entries) await store.accept(entry)
-      const listed = await store.listQuarantine({ limit: 2 })
-      assert.deepEqual(
-        listed.map(({ reason }) => reason),
-        ['not-representable', 'schema-failure'],
-      )
-      const rest = await store.listQuarantine({ limit: 2, before: listed[1]!.id })
-      assert.deepEqual(
-        rest.map(({ reason }) => reason),
-        ['unsupported-type'],
-      )
-      const shown = await store.showQuarantine(listed[0]!.id)
-      assert.deepEqual(shown, listed[0])
-      const { receipt } = entries[2]!
-      assert.deepEqual(
-        [shown?.receipt, shown?.producer, shown?.type, shown?.at],
-        [receipt.id, 'stripe', 'invoice.paid', start],
-      )
-    }),
-  )
-
-  it(
     'what is not there is null',
     on(make, async (store) => {
       assert.equal(await store.showReceipt('rcp_none'), null)

@@ -255,6 +255,7 @@ export function settling(make: MakeStore): void {
           receipt: null,
           quarantine: null,
           effect: work.effect.id,
+          occasion: `version/${work.effect.version + 1}`,
           at: start + 1_000,
         },
       )

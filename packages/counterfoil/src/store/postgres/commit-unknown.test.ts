@@ -19,6 +19,7 @@ import {
 } from '../conformance/given.ts'
 import type { Store } from '../store.ts'
 import { missing } from './fixtures/binaries.ts'
+import { ledgerFaults } from './fixtures/ledger-faults.ts'
 import { type Cut, CuttingProxy } from './fixtures/proxy.ts'
 import { Server } from './fixtures/server.ts'
 import { postgres } from './index.ts'
@@ -46,9 +47,9 @@ describe('a connection that is cut between a commit and its answer', () => {
     await store.open({ migrate: false })
   })
   after(async () => {
-    await store.close()
-    await direct.close()
-    await proxy.dispose()
+    await store?.close()
+    await direct?.close()
+    await proxy?.dispose()
     await server.dispose()
   })
 
@@ -170,6 +171,10 @@ describe('a connection that is cut between a commit and its answer', () => {
       assert.ok(tries < 50, String(answer))
     }
     assert.equal(await count('receipt where event_id = $1', 'after the cut'), 1)
+  })
+
+  test('after all of it the records are whole', async () => {
+    assert.deepEqual(await ledgerFaults(server, 'cut'), [])
   })
 
   async function count(from: string, parameter: string): Promise<number> {

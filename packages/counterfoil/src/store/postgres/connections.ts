@@ -1,6 +1,7 @@
 import { CounterfoilError } from '../../domain/index.ts'
 import { Connection, type ConnectionSettings } from './connection.ts'
 import { isOvertaken, toError } from './failure.ts'
+import type { Statement } from './statement.ts'
 
 const firstWaitMs = 50
 const lastWaitMs = 2_000
@@ -122,7 +123,8 @@ export class Connections {
   async #connectTo(url: string): Promise<Connection> {
     const connection = await Connection.open(url, this.#settings)
     try {
-      const [server] = await connection.run(server_, [])
+      const isOurs = this.#settings.pooler === 'none'
+      const [server] = await connection.run(serverStatement(isOurs), [])
       if (server!.version < 150_000) {
         throw new CounterfoilError(
           'store_unavailable',
@@ -141,7 +143,7 @@ export class Connections {
           },
         )
       }
-      if (this.#settings.pooler === 'transaction' && server!.durability === 'off') throw this.#notDurable()
+      if (!isOurs && server!.durability === 'off') throw this.#notDurable()
       return connection
     } catch (error) {
       connection.drop()
@@ -158,12 +160,12 @@ export class Connections {
   }
 }
 
-/** The server at the other end; a session that would commit without waiting for the disk is set to wait. */
-const server_ = {
+/** The server at the other end. A session of our own that would commit without waiting for the disk is set to wait. */
+const serverStatement = (isOurs: boolean): Statement => ({
   name: 'counterfoil_server',
   writes: false,
   text: `
     select current_setting('server_version_num')::int as version, current_setting('server_version') as release,
-      pg_is_in_recovery() as standby, current_setting('synchronous_commit') as durability,
-      case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end`,
-}
+      pg_is_in_recovery() as standby, current_setting('synchronous_commit') as durability
+      ${isOurs ? ", case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end" : ''}`,
+})

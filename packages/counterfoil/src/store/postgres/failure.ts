@@ -51,6 +51,8 @@ export function toError(
       cause: error,
       ...(hint === undefined ? {} : { hint }),
     })
+  const failed = () =>
+    new CounterfoilError('statement_failed', `A trigger's statement failed: ${message}.`, { cause: error })
   const state = sqlState(error)
   if (state === undefined || (endsConnection(error) && !notPrimary(error))) {
     // A FATAL may come between the commit and its answer.
@@ -61,14 +63,11 @@ export function toError(
           connectionHints[state ?? ''] ?? 'Is the server up, and reachable from here?',
         )
   }
+  // A trigger's own tables and rights are its own affair.
+  if (during === 'statement' && (state.startsWith('42') || state === '3F000')) return failed()
   const known = codes[state] ?? codes[state.slice(0, 2)]
   if (known !== undefined) return told(...known)
-  if (during === 'statement') {
-    return new CounterfoilError('statement_failed', `A trigger's statement failed: ${message}.`, {
-      cause: error,
-    })
-  }
-  return told('internal')
+  return during === 'statement' ? failed() : told('internal')
 }
 
 /** The store as a whole could not do it: no other call of the batch would fare better. */

@@ -52,7 +52,7 @@ describe('in a transaction that the program owns', () => {
       const entry = delivery({ event })
       await client.query('begin')
       await client.query('insert into customer values ($1)', [event])
-      const answer = await store.acceptIn!(executor, entry)
+      const answer = await store.acceptIn(executor, entry)
       assert.equal(answer.outcome, 'accepted')
       assert.equal(await store.showReceipt(entry.receipt.id), null, 'nobody sees it before the commit')
       await client.query(end)
@@ -71,7 +71,7 @@ describe('in a transaction that the program owns', () => {
       const plan = planFor(await accepted(store), newEffect({ key }))
       await client.query('begin')
       await client.query('insert into customer values ($1)', [key])
-      assert.equal((await store.planIn!(executor, plan)).kind, 'planned')
+      assert.equal((await store.planIn(executor, plan)).kind, 'planned')
       await client.query(end)
       const there = end === 'commit'
       assert.equal((await store.showEffects(key)).length, there ? 1 : 0)
@@ -84,11 +84,11 @@ describe('in a transaction that the program owns', () => {
     const event = next()
     const { receipt } = await accepted(store, { event, body: 'one' })
     await client.query('begin')
-    assert.deepEqual(await store.acceptIn!(executor, delivery({ event, body: 'one' })), {
+    assert.deepEqual(await store.acceptIn(executor, delivery({ event, body: 'one' })), {
       outcome: 'duplicate',
       receipt,
     })
-    const conflict = await store.acceptIn!(executor, delivery({ event, body: 'two' }))
+    const conflict = await store.acceptIn(executor, delivery({ event, body: 'two' }))
     assert.equal(conflict.outcome, 'conflict')
     await client.query('commit')
     assert.equal((await store.showReceipt(conflict.receipt))?.quarantine?.reason, 'identity-conflict')
@@ -102,7 +102,7 @@ describe('in a transaction that the program owns', () => {
     const other = newEffect({ key, payload: 'two' })
     const plan = planFor(record, newEffect({ key: `${key}/before` }), other)
     await client.query('begin')
-    const answer = await store.planIn!(executor, plan)
+    const answer = await store.planIn(executor, plan)
     assert.deepEqual(answer, {
       kind: 'conflict',
       recipient: 'bank',
@@ -123,7 +123,7 @@ describe('in a transaction that the program owns', () => {
     const plan = planFor(await accepted(store), newEffect())
     await store.plan(plan)
     await client.query('begin')
-    assert.deepEqual(await store.planIn!(executor, { ...plan, effects: [newEffect({ key: 'late' })] }), {
+    assert.deepEqual(await store.planIn(executor, { ...plan, effects: [newEffect({ key: 'late' })] }), {
       kind: 'consumed',
     })
     await client.query('commit')
@@ -137,19 +137,19 @@ describe('in a transaction that the program owns', () => {
     await other.connect()
     try {
       await other.query('begin')
-      await store.planIn!(
+      await store.planIn(
         { dialect: 'postgres', query: async (sql, p) => (await other.query(sql, p as unknown[])).rows },
         planFor(theirs, newEffect({ key })),
       )
       await client.query('begin')
       // Waits for the other transaction, which holds the key.
-      const waiting = store.planIn!(executor, planFor(mine, newEffect({ key })))
+      const waiting = store.planIn(executor, planFor(mine, newEffect({ key })))
       await blocked()
       await other.query('commit')
       await rejects(waiting, 'store_busy')
       await client.query('rollback')
       await client.query('begin')
-      const planned = await store.planIn!(executor, planFor(mine, newEffect({ key })))
+      const planned = await store.planIn(executor, planFor(mine, newEffect({ key })))
       assert.equal(planned.kind === 'planned' && planned.effects[0]?.created, false)
       await client.query('commit')
       assert.equal((await store.showEffects(key))[0]?.causes.length, 2)
@@ -160,8 +160,8 @@ describe('in a transaction that the program owns', () => {
 
   test('a transaction of another database is refused', async () => {
     const foreign: SqlExecutor = { ...executor, dialect: 'sqlite' }
-    await rejects(store.acceptIn!(foreign, delivery()), 'config_invalid')
-    await rejects(store.planIn!(foreign, planFor(await accepted(store))), 'config_invalid')
+    await rejects(store.acceptIn(foreign, delivery()), 'transaction_foreign')
+    await rejects(store.planIn(foreign, planFor(await accepted(store))), 'transaction_foreign')
   })
 
   /** Some session waits for another's lock. */

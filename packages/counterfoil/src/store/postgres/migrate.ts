@@ -75,7 +75,7 @@ export async function migrate(
 type Applied = { readonly name: string; readonly checksum: string }
 
 async function applied(connection: Connection, schema: string): Promise<Applied[]> {
-  const [found] = await connection.run(migrationTable, [`${quoted(schema)}.migration`])
+  const [found] = await connection.run(migrationTable, [schema])
   if (!found!.exists) return []
   return (await connection.run(list(quoted(schema)), [])) as Applied[]
 }
@@ -104,10 +104,12 @@ const schemaExists: Statement = {
   writes: false,
   text: 'select exists (select 1 from pg_namespace where nspname = $1::text) as exists',
 }
+/** Reads the catalogue itself: to_regclass may answer from a cache that is older than the lock we waited for. */
 const migrationTable: Statement = {
   name: 'counterfoil_migration_table',
   writes: false,
-  text: 'select to_regclass($1::text) is not null as exists',
+  text: `select exists (select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $1::text and c.relname = 'migration') as exists`,
 }
 const list = (s: string): Statement => ({
   name: 'counterfoil_migrations',

@@ -141,7 +141,7 @@ function toCause(row: Row): CauseView {
   return { receipt, producer, eventId, type, trigger, at }
 }
 
-function readingStatements(schema: string) {
+export function readingStatements(schema: string) {
   const s = quoted(schema)
   const reads = (name: string, text: string): Statement => ({
     name: `counterfoil_${name}`,

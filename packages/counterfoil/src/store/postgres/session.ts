@@ -2,7 +2,7 @@ import { CounterfoilError } from '../../domain/index.ts'
 import type { Plan, Planned, PlanSession, SqlValue } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { AnswerLost, endsConnection, toError } from './failure.ts'
+import { AnswerLost, endsConnection, sqlState, toError } from './failure.ts'
 import { planParameters } from './plan.ts'
 import { quoted, type Statement } from './statement.ts'
 import type { Timekeeper } from './time.ts'
@@ -153,13 +153,7 @@ export class Session implements PlanSession {
 
   /** The session is open, and has time left. */
   #check(): void {
-    if (this.#state === 'timed out') {
-      throw new CounterfoilError(
-        'trigger_timeout',
-        'The trigger took longer than its time limit; its transaction was rolled back.',
-        { hint: 'A trigger only plans: it writes few rows and calls nobody.' },
-      )
-    }
+    if (this.#state === 'timed out') throw tookTooLong()
     if (this.#state === 'open') return
     throw new CounterfoilError('transaction_closed', 'The transaction of this trigger is over.', {
       hint: 'It was committed or rolled back, or one of its statements failed: then PostgreSQL takes no more.',
@@ -182,6 +176,8 @@ export class Session implements PlanSession {
   }
 
   #told(error: unknown, during: 'connect' | 'statement' | 'write'): CounterfoilError {
+    // The server's time limit for a session's statement is that of the trigger.
+    if (during === 'statement' && sqlState(error) === '57014') return tookTooLong()
     const lost = error instanceof AnswerLost || endsConnection(error)
     return toError(error, this.#settings.location, lost && during === 'statement' ? 'connect' : during)
   }
@@ -191,4 +187,12 @@ export class Session implements PlanSession {
     this.#last = result.catch(() => {})
     return result
   }
+}
+
+function tookTooLong(): CounterfoilError {
+  return new CounterfoilError(
+    'trigger_timeout',
+    'The trigger took longer than its time limit; its transaction was rolled back.',
+    { hint: 'A trigger only plans: it writes few rows and calls nobody.' },
+  )
 }

@@ -24,7 +24,7 @@ export class Tally {
 }
 
 /** Readers see the old rows or the new ones, never both; who folds at the same time takes other rows. */
-function foldStatement(schema: string): Statement {
+export function foldStatement(schema: string): Statement {
   const s = quoted(schema)
   return {
     name: 'counterfoil_fold',

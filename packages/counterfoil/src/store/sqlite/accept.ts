@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
-import type { QuarantineReason, ReceiptState } from '../records.ts'
+import type { QuarantineReason, QuarantineState, ReceiptState } from '../records.ts'
 import type { Accepted } from '../store.ts'
 import type { Counts } from './counts.ts'
 import { fingerprintFromBytes } from './digest.ts'
@@ -15,6 +15,7 @@ interface Known {
   readonly fingerprint: Uint8Array
   readonly quarantine: QuarantineId | null
   readonly reason: QuarantineReason | null
+  readonly state: QuarantineState | null
 }
 
 /** Design decision 1. A new delivery costs one probe of one index and three rows at the end of their tables. */
@@ -44,7 +45,7 @@ export class Accept {
     this.#outbox = db.prepare('insert into counterfoil_outbox (receipt, at, worker) values (?, ?, ?)')
     // counterfoil_receipt_first, then the unique index of counterfoil_quarantine.receipt
     this.#known = db.prepare(`
-      select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason
+      select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason, q.state
       from counterfoil_receipt r left join counterfoil_quarantine q on q.receipt = r.seq
       where r.event_id = ? and r.delivery = ? and r.conflicts_with is null`)
     // counterfoil_receipt_conflict
@@ -123,7 +124,7 @@ export class Accept {
     const first = this.#known.get(eventId, bytes.delivery) as unknown as Known
     if (Buffer.compare(first.fingerprint, bytes.fingerprint) === 0) {
       this.#count(first.seq, receivedAt)
-      return first.quarantine !== null && first.reason !== null && quarantinedAtIntake.has(first.reason)
+      return first.quarantine !== null && first.reason !== null && isHeld(first)
         ? {
             outcome: 'quarantined',
             receipt: first.id,
@@ -165,9 +166,15 @@ export class Accept {
   }
 }
 
+/** It came into quarantine as it was received, and nobody released it since. */
+function isHeld({ reason, state }: Known): boolean {
+  return reason !== null && quarantinedAtIntake.has(reason) && state !== 'released'
+}
+
 /** A delivery of these kinds could never start work; the others could, and a copy of them is a plain duplicate. */
 const quarantinedAtIntake: ReadonlySet<QuarantineReason> = new Set([
   'unsupported-type',
   'schema-failure',
   'not-representable',
+  'beyond-retention',
 ])

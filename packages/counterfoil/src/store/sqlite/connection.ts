@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
+import { AuditLog } from './audit.ts'
 import { Counts } from './counts.ts'
 import { Due } from './due.ts'
 import { EffectMoves } from './effect-moves.ts'
@@ -8,6 +9,8 @@ import { Outbox } from './outbox.ts'
 import type { PackedAcceptance } from './packing.ts'
 import { Planning } from './plan.ts'
 import { Quarantine } from './quarantine.ts'
+import { QuarantineDecide } from './quarantine-decide.ts'
+import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
 import { Settle } from './settle.ts'
 import { TriggerStatements } from './trigger-statements.ts'
@@ -31,6 +34,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'showEffects',
   'listQuarantine',
   'showQuarantine',
+  'listAudit',
   'readVault',
 ])
 
@@ -42,7 +46,10 @@ export function prepare(db: DatabaseSync): Connection {
   const accept = new Accept(db, quarantine, counts)
   const outbox = new Outbox(db, quarantine, counts)
   const planning = new Planning(db, outbox, counts)
-  const reading = new Reading(db, counts)
+  const entries = new QuarantineList(db)
+  const audit = new AuditLog(db)
+  const decide = new QuarantineDecide(db, audit, quarantine, outbox, counts)
+  const reading = new Reading(db, entries, counts)
   const moves = new EffectMoves(db, counts)
   const due = new Due(db, reading, moves)
   const settle = new Settle(db, reading, moves, quarantine)
@@ -59,7 +66,9 @@ export function prepare(db: DatabaseSync): Connection {
       plan: (plan): Planned => planning.plan(plan, () => {}),
       postponePlan: (record) => outbox.postpone(record),
       quarantinePlan: (record) => outbox.giveUp(record),
-      consumeAlert: (record) => outbox.consumeAlert(record),
+      consumeAlert: (record) => void outbox.consumeAlert(record),
+      planAlert: (plan) => planning.planAlert(plan),
+      alertUnattended: (about) => quarantine.alertUnattended(about),
       takeDue: (claim) => due.takeDue(claim),
       beginRepeat: (repeat) => due.beginRepeat(repeat),
       renew: (renewal) => due.renew(renewal),
@@ -69,8 +78,11 @@ export function prepare(db: DatabaseSync): Connection {
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
       showEffects: (name) => reading.showEffects(name),
-      listQuarantine: (query) => reading.listQuarantine(query),
-      showQuarantine: (id) => reading.showQuarantine(id),
+      listQuarantine: (query) => entries.list(query),
+      showQuarantine: (id) => entries.show(id),
+      decideQuarantine: (decision) => decide.decide(decision),
+      audit: (entry) => audit.audit(entry),
+      listAudit: (query) => audit.list(query),
       readVault: (ref) => reading.readVault(ref),
     },
   }

@@ -3,6 +3,8 @@ import { CounterfoilError } from '../../domain/index.ts'
 import type { Store } from '../store.ts'
 import { SqliteStore } from './store.ts'
 
+export type { SqliteExecutor } from './user-transaction.ts'
+
 export interface SqliteOptions {
   /** How long a commit waits for another process's transaction. Default 5000. */
   readonly busyTimeoutMs?: number

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ReceiptId } from '../../domain/index.ts'
+import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
 import type { NewQuarantine, OutboxClaim, OutboxRecord } from '../store.ts'
 import type { Counts } from './counts.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -18,6 +18,8 @@ export class Outbox {
   readonly #consumePlan
   readonly #consumeAlert
   readonly #quarantined
+  readonly #accepted
+  readonly #again
 
   constructor(db: DatabaseSync, quarantine: Quarantine, counts: Counts) {
     this.#quarantine = quarantine
@@ -31,7 +33,7 @@ export class Outbox {
     this.#claimAlerts = db.prepare(`
       update counterfoil_alert set at = ?, worker = ? where seq in
         (select seq from counterfoil_alert where at <= ? order by at limit ?)
-      returning seq, tries, reason, owner, receipt, quarantine, effect, raised_at`)
+      returning seq, tries, reason, owner, receipt, quarantine, effect, occasion, raised_at`)
     this.#plan = db.prepare(`
       select ${receiptColumns}, v.key_id, v.nonce, v.ciphertext
       from counterfoil_receipt r join counterfoil_vault v on v.receipt = r.seq where r.seq = ?`)
@@ -47,7 +49,10 @@ export class Outbox {
     )
     this.#consumePlan = db.prepare('delete from counterfoil_outbox where receipt = ?')
     this.#consumeAlert = db.prepare('delete from counterfoil_alert where seq = ?')
-    this.#quarantined = db.prepare("update counterfoil_receipt set state = 'quarantined' where seq = ?")
+    const state = 'update counterfoil_receipt set state ='
+    this.#quarantined = db.prepare(`${state} 'quarantined' where seq = ?`)
+    this.#accepted = db.prepare(`${state} 'accepted' where seq = ? and state = 'quarantined'`)
+    this.#again = db.prepare('insert into counterfoil_outbox (receipt, at) values (?, ?)')
   }
 
   /** Alerts take half of the room at most, so that a flood of them does not hold up plans. */
@@ -79,18 +84,34 @@ export class Outbox {
     else this.#postponePlan.run(at, error, outbox)
   }
 
-  /** The receipt of a record that is there goes to quarantine instead. */
-  giveUp(record: { outbox: number; receipt: ReceiptId; quarantine: NewQuarantine; at: number }): void {
+  /** The receipt of a record that is there goes to quarantine instead. @returns its entry there */
+  giveUp(record: {
+    outbox: number
+    receipt: ReceiptId
+    quarantine: NewQuarantine
+    at: number
+  }): QuarantineId | undefined {
     const { outbox, receipt, quarantine, at } = record
-    if (!this.holds(outbox, receipt)) return
+    if (!this.holds(outbox, receipt)) return undefined
     this.consume(outbox)
     this.#quarantined.run(outbox)
     this.#counts.add('receipts.quarantined', 1)
-    this.#quarantine.enter(outbox, receipt, quarantine, at)
+    return this.#quarantine.enter(outbox, receipt, quarantine, at)
   }
 
-  consumeAlert(outbox: number): void {
-    if (this.#consumeAlert.run(-outbox).changes === 1) this.#counts.add('alerts', -1)
+  /** A receipt in quarantine is accepted again, and waits for its plan. */
+  release(receipt: number, at: number): void {
+    this.#accepted.run(receipt)
+    this.#again.run(receipt, at)
+    this.#counts.add('receipts.quarantined', -1)
+    this.#counts.add('receipts.accepted', 1)
+  }
+
+  /** @returns false when it was consumed before */
+  consumeAlert(outbox: number): boolean {
+    const { changes } = this.#consumeAlert.run(-outbox)
+    if (changes === 1) this.#counts.add('alerts', -1)
+    return changes === 1
   }
 
   #toPlan({ receipt, tries }: { receipt: number; tries: number }): OutboxRecord {
@@ -100,6 +121,7 @@ export class Outbox {
 }
 
 function toAlert(row: Record<string, any>): OutboxRecord {
-  const { seq, tries, reason, owner, receipt, quarantine, effect, raised_at: at } = row
-  return { kind: 'alert', outbox: -seq, tries, alert: { reason, owner, receipt, quarantine, effect, at } }
+  const { seq, tries, reason, owner, receipt, quarantine, effect, occasion, raised_at: at } = row
+  const alert = { reason, owner, receipt, quarantine, effect, occasion, at }
+  return { kind: 'alert', outbox: -seq, tries, alert }
 }

@@ -1,9 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EffectId, Fingerprint } from '../../domain/index.ts'
-import type { NewEffect, Plan, Planned } from '../store.ts'
+import type { AlertPlan, AlertPlanned, NewEffect, Plan, Planned } from '../store.ts'
 import type { Counts } from './counts.ts'
 import { fingerprintFromBytes, fingerprintToBytes } from './digest.ts'
 import type { Outbox } from './outbox.ts'
+
+interface KnownEffect {
+  readonly seq: number
+  readonly id: EffectId
+  readonly fingerprint: Uint8Array
+}
 
 type Conflict = Extract<Planned, { kind: 'conflict' }>
 
@@ -17,6 +23,8 @@ export class Planning {
   readonly #due
   readonly #cause
   readonly #planned
+  readonly #alertAbout
+  readonly #alertCauses
 
   constructor(db: DatabaseSync, outbox: Outbox, counts: Counts) {
     this.#outbox = outbox
@@ -38,6 +46,13 @@ export class Planning {
     this.#planned = db.prepare(
       "update counterfoil_receipt set state = 'planned', planned_at = ?, planned_by = ? where seq = ?",
     )
+    this.#alertAbout = db.prepare('select receipt, effect from counterfoil_alert where seq = ?')
+    // The unique indexes of both ids; counterfoil_cause by its primary key.
+    this.#alertCauses = db.prepare(`
+      insert into counterfoil_cause (effect, receipt, trigger, at)
+      select ?1, seq, ?2, ?3 from counterfoil_receipt where id = ?4
+      union all select ?1, receipt, ?2, ?3 from counterfoil_cause where effect = (select seq from counterfoil_effect where id = ?5)
+      on conflict do nothing`)
   }
 
   /** @param undo takes back what a trigger wrote in this transaction, where there was one */
@@ -53,18 +68,28 @@ export class Planning {
       undo()
       const { recipient, key, planned, existing } = conflict
       const detail = { recipient, key, planned, existing }
-      this.#outbox.giveUp({
-        outbox,
-        receipt,
-        quarantine: { ...onConflict, reason: 'effect-conflict', detail },
-        at,
-      })
-      return conflict
+      const quarantine = { ...onConflict, reason: 'effect-conflict' as const, detail }
+      const entered = this.#outbox.giveUp({ outbox, receipt, quarantine, at })
+      return { ...conflict, quarantine: entered ?? conflict.quarantine }
     }
     this.#outbox.consume(outbox)
     this.#planned.run(at, plannedBy, outbox)
     this.#counts.add('receipts.planned', 1)
     return { kind: 'planned', effects: effects.map((effect) => this.#effect(effect, outbox, at)) }
+  }
+
+  /** An alert is consumed as an outbox record is, and its effect has the causes of what it is about. */
+  planAlert({ outbox, at, effect }: AlertPlan): AlertPlanned {
+    const known = this.#find.get(effect.key, effect.recipient) as KnownEffect | undefined
+    const existing = known === undefined ? undefined : fingerprintFromBytes(known.fingerprint)
+    if (existing !== undefined && existing !== effect.fingerprint) return { kind: 'conflict', existing }
+    const about = this.#alertAbout.get(-outbox) as
+      | { receipt: string | null; effect: string | null }
+      | undefined
+    if (about === undefined || !this.#outbox.consumeAlert(outbox)) return { kind: 'consumed' }
+    const seq = known?.seq ?? this.#create(effect)
+    this.#alertCauses.run(seq, effect.trigger, at, about.receipt, about.effect)
+    return { kind: 'planned', created: known === undefined }
   }
 
   /** What forbids this plan: a key planned before, or twice in the plan itself, with another payload. */
@@ -84,7 +109,7 @@ export class Planning {
   }
 
   #effect(effect: NewEffect, receipt: number, at: number): { id: EffectId; created: boolean } {
-    const known = this.#find.get(effect.key, effect.recipient) as { seq: number; id: EffectId } | undefined
+    const known = this.#find.get(effect.key, effect.recipient) as KnownEffect | undefined
     const seq = known?.seq ?? this.#create(effect)
     this.#cause.run(seq, receipt, effect.trigger, at)
     return { id: known?.id ?? effect.id, created: known === undefined }

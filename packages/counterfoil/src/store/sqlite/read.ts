@@ -1,16 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type EffectState, effectStates } from '../../domain/index.ts'
-import type { CauseView, EffectView, QuarantineView, ReceiptView, Sealed } from '../records.ts'
-import type { EffectQuery, EffectStory, Page, ReceiptQuery, ReceiptStory, StoreStatus } from '../store.ts'
+import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
+import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, StoreStatus } from '../store.ts'
 import type { Counts } from './counts.ts'
+import type { QuarantineList } from './quarantine-list.ts'
 import {
   effectColumns,
-  quarantineColumns,
   receiptColumns,
   toAttempt,
   toEffect,
   toEvidence,
-  toQuarantine,
   toReceipt,
   toSealed,
 } from './rows.ts'
@@ -22,6 +21,7 @@ const maxRow = Number.MAX_SAFE_INTEGER
 /** What may be asked of the store. Lists walk a primary key downward; totals are kept, not counted. */
 export class Reading {
   readonly #counts: Counts
+  readonly #quarantine: QuarantineList
   readonly #effect
   readonly #attempts
   readonly #evidence
@@ -34,18 +34,15 @@ export class Reading {
   readonly #effectsInState
   readonly #byName
   readonly #causes
-  readonly #quarantine
-  readonly #quarantineEntry
-  readonly #quarantineOf
   readonly #vault
   readonly #waiting
   readonly #schema
 
-  constructor(db: DatabaseSync, counts: Counts) {
+  constructor(db: DatabaseSync, quarantine: QuarantineList, counts: Counts) {
     this.#counts = counts
+    this.#quarantine = quarantine
     const effect = `select ${effectColumns} from counterfoil_effect e left join counterfoil_due d on d.effect = e.seq`
     const receipt = `select ${receiptColumns} from counterfoil_receipt r`
-    const quarantine = `select ${quarantineColumns} from counterfoil_quarantine q join counterfoil_receipt r on r.seq = q.receipt`
     const before = (table: string) => `coalesce((select seq from ${table} where id = ?), ${maxRow})`
     this.#effect = db.prepare(`${effect} where e.seq = ?`)
     this.#attempts = db.prepare('select * from counterfoil_attempt where effect = ? order by number')
@@ -56,10 +53,11 @@ export class Reading {
     // The few that are not planned are found from where they wait.
     const receiptsIn = (
       table: string,
+      those = 'true',
     ) => `select ${receiptColumns} from ${table} w join counterfoil_receipt r on r.seq = w.receipt
-      where w.receipt < ${before('counterfoil_receipt')} and (?2 is null or r.producer = ?2) order by w.receipt desc limit ?3`
+      where ${those} and w.receipt < ${before('counterfoil_receipt')} and (?2 is null or r.producer = ?2) order by w.receipt desc limit ?3`
     this.#acceptedReceipts = db.prepare(receiptsIn('counterfoil_outbox'))
-    this.#quarantinedReceipts = db.prepare(receiptsIn('counterfoil_quarantine'))
+    this.#quarantinedReceipts = db.prepare(receiptsIn('counterfoil_quarantine', "w.state <> 'released'"))
     this.#receipt = db.prepare(`${receipt} where r.id = ?`)
     // counterfoil_cause_receipt
     this.#effectsOf = db.prepare(`
@@ -79,11 +77,6 @@ export class Reading {
     this.#causes = db.prepare(`
       select r.id, r.producer, r.event_id, r.type, c.trigger, c.at from counterfoil_cause c join counterfoil_receipt r on r.seq = c.receipt
       where c.effect = (select seq from counterfoil_effect where id = ?) order by c.at, c.receipt`)
-    this.#quarantine = db.prepare(
-      `${quarantine} where q.seq < ${before('counterfoil_quarantine')} order by q.seq desc limit ?2`,
-    )
-    this.#quarantineEntry = db.prepare(`${quarantine} where q.id = ?`)
-    this.#quarantineOf = db.prepare(`${quarantine} where r.id = ?`)
     this.#vault = db.prepare('select key_id, nonce, ciphertext from counterfoil_vault where receipt = ?')
     // The least primary key of either: the oldest, however often it was leased.
     this.#waiting = db.prepare(`
@@ -108,10 +101,9 @@ export class Reading {
   showReceipt(id: string): ReceiptStory | null {
     const row = this.#receipt.get(id)
     if (row === undefined) return null
-    const quarantine = this.#quarantineOf.get(id)
     return {
       receipt: toReceipt(row),
-      quarantine: quarantine === undefined ? null : toQuarantine(quarantine),
+      quarantine: this.#quarantine.ofReceipt(id),
       effects: this.#effectsOf.all(id) as unknown as ReceiptStory['effects'],
     }
   }
@@ -136,15 +128,6 @@ export class Reading {
       )
       return { effect, causes }
     })
-  }
-
-  listQuarantine({ limit, before }: Page): QuarantineView[] {
-    return this.#quarantine.all(before ?? null, limit).map(toQuarantine)
-  }
-
-  showQuarantine(id: string): QuarantineView | null {
-    const row = this.#quarantineEntry.get(id)
-    return row === undefined ? null : toQuarantine(row)
   }
 
   readVault(ref: string): Sealed | null {

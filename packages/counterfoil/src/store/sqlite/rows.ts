@@ -48,8 +48,9 @@ export function toReceipt(row: Row): ReceiptView {
   }
 }
 
-export const quarantineColumns =
-  'q.seq, q.id, q.reason, q.detail, q.owner, q.at, q.receipt as receipt_seq, r.id as receipt, r.producer, r.type'
+export const quarantineColumns = `q.seq, q.id, q.reason, q.detail, q.owner, q.at, q.producer, q.type, q.event_id, q.state, q.version, q.assignee,
+  q.attended_at, q.changed_after, q.receipt as receipt_seq,
+  (select r.id from counterfoil_receipt r where r.seq = q.receipt) as receipt`
 
 export function toQuarantine(row: Row): QuarantineView {
   return {
@@ -62,6 +63,12 @@ export function toQuarantine(row: Row): QuarantineView {
     at: row.at,
     producer: row.producer,
     type: row.type,
+    eventId: row.event_id,
+    state: row.state,
+    version: row.version,
+    assignee: row.assignee,
+    attendedAt: row.attended_at,
+    changedAfter: row.changed_after,
   }
 }
 

@@ -55,7 +55,7 @@ export class Settle {
       const { kind, fact, attempt: of, from, why, status, correlation, by } = evidence
       this.#evidence.run(seq, at, kind, fact, of, from, settlement.to, why, status, correlation, by)
     }
-    if (alert !== undefined) this.#quarantine.alert(effect, alert, at)
+    if (alert !== undefined) this.#quarantine.alert(effect, expectedVersion + 1, alert, at)
     if (dueAt === null) this.#dueNever.run(seq)
     else if (dueAt !== 'unchanged') this.#dueLater.run(dueAt, seq)
     return { kind: 'settled', version: expectedVersion + 1 }

@@ -1,47 +1,9 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { prepare } from './connection.ts'
-import { openFile } from './database.ts'
-import { temporaryDirectory } from './fixtures/temporary.ts'
-import { migrate } from './migrate.ts'
+import { plans } from './fixtures/plans.ts'
 
 /** Small whatever the history: at most one row for each schema version, total or waiting thing. */
 const small = /counterfoil_(migration|count)\b/
-
-/** Every statement that the store prepares, with the plan that SQLite makes for it. */
-function plans(): { readonly sql: string; readonly steps: string[] }[] {
-  const directory = temporaryDirectory()
-  const options = { path: join(directory.path, 'plans.db'), busyTimeoutMs: 100, synchronous: 'off' as const }
-  const db = openFile(options, true)
-  try {
-    migrate(db, options, true)
-    const sql: string[] = []
-    const recording = new Proxy(db, {
-      get(target, property) {
-        if (property === 'prepare') {
-          return (text: string): StatementSync => {
-            sql.push(text)
-            return target.prepare(text)
-          }
-        }
-        const member = target[property as keyof DatabaseSync]
-        return typeof member === 'function' ? member.bind(target) : member
-      },
-    })
-    prepare(recording)
-    return sql.map((text) => ({
-      sql: text,
-      steps: (db.prepare(`explain query plan ${text}`).all() as { detail: string }[]).map(
-        ({ detail }) => detail,
-      ),
-    }))
-  } finally {
-    db.close()
-    directory.remove()
-  }
-}
 
 test('no statement walks through a table, so that none gets slower with history', () => {
   const all = plans()

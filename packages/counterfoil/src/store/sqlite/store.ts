@@ -1,3 +1,4 @@
+import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
@@ -11,6 +12,7 @@ import type {
 import { CallQueue } from './call-queue.ts'
 import type { Order, Statement, WorkerOptions } from './protocol.ts'
 import { closed, Thread } from './thread.ts'
+import { acceptIn, planIn } from './user-transaction.ts'
 
 /**
  * The main thread's side of the port: calls go to the queue that makes batches of them; what belongs to a
@@ -69,11 +71,24 @@ export class SqliteStore implements Store {
     return this.#state === 'open' ? this.#calls.acceptAll(entries) : Promise.reject(closed())
   }
 
+  /** On the program's own connection and thread: its transaction is nobody else's. */
+  async acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted> {
+    if (this.#state !== 'open') throw closed()
+    return acceptIn(executor, this.location, entry)
+  }
+
+  async planIn(executor: SqlExecutor, plan: Plan): Promise<Planned> {
+    if (this.#state !== 'open') throw closed()
+    return planIn(executor, this.location, plan)
+  }
+
   readonly claimOutbox: Store['claimOutbox'] = (claim) => this.#call('claimOutbox', claim)
   readonly plan: Store['plan'] = (plan) => this.#call('plan', plan)
   readonly postponePlan: Store['postponePlan'] = (record) => this.#call('postponePlan', record)
   readonly quarantinePlan: Store['quarantinePlan'] = (record) => this.#call('quarantinePlan', record)
   readonly consumeAlert: Store['consumeAlert'] = (outbox) => this.#call('consumeAlert', outbox)
+  readonly planAlert: Store['planAlert'] = (plan) => this.#call('planAlert', plan)
+  readonly alertUnattended: Store['alertUnattended'] = (about) => this.#call('alertUnattended', about)
   readonly takeDue: Store['takeDue'] = (claim) => this.#call('takeDue', claim)
   readonly beginRepeat: Store['beginRepeat'] = (repeat) => this.#call('beginRepeat', repeat)
   readonly renew: Store['renew'] = (renewal) => this.#call('renew', renewal)
@@ -83,8 +98,12 @@ export class SqliteStore implements Store {
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
   readonly showEffects: Store['showEffects'] = (name) => this.#call('showEffects', name)
-  readonly listQuarantine: Store['listQuarantine'] = (page) => this.#call('listQuarantine', page)
+  readonly listQuarantine: Store['listQuarantine'] = (query) => this.#call('listQuarantine', query)
   readonly showQuarantine: Store['showQuarantine'] = (id) => this.#call('showQuarantine', id)
+  readonly decideQuarantine: Store['decideQuarantine'] = (decision) =>
+    this.#call('decideQuarantine', decision)
+  readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
+  readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {

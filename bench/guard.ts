@@ -1,0 +1,233 @@
+/**
+ * What a guard costs: requests a second through a handler that already writes one row in a transaction, bare, guarded,
+ * and behind two idempotency libraries of npm that keep their records in the same database:
+ * `npm run bench:guard [-- ROUNDS [REQUESTS]]`. Rounds alternate; the first is a warm-up.
+ */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Idempotency } from '@node-idempotency/core'
+import { type Guard, guard, postgresGuardStore, sqliteGuardStore } from 'counterfoil/guard'
+import { IdempotencyService } from 'express-idempotency/dist/services/idempotencyService.js'
+import pg from 'pg'
+import { Server } from '../packages/counterfoil/src/store/postgres/fixtures/server.ts'
+import { concurrently, print, spread } from './figures.ts'
+import { benchDirectory } from './setup.ts'
+
+const rounds = Number(process.argv[2] ?? 5)
+const requests = Number(process.argv[3] ?? 2_000)
+
+/** One way to answer a request: by then its row is committed. */
+type Way = (request: Request) => Promise<Response>
+
+/** A database with the owner's table, and the records that the libraries keep in it, as text by key. */
+interface Database {
+  /** The owner's row in a transaction of its own. */
+  readonly write: (name: string) => void | Promise<void>
+  readonly guarded: Guard<any, any>
+  readonly handler: (guarded: any) => any
+  readonly create: (key: string, value: string) => boolean | Promise<boolean>
+  readonly update: (key: string, value: string) => void | Promise<void>
+  readonly read: (key: string) => string | undefined | Promise<string | undefined>
+  readonly atOnce: number
+  readonly close: () => Promise<void>
+}
+
+const guardOptions = { caller: () => 'bench', remembersFor: '30d' } as const
+const answer = { status: 201, json: { open: true } }
+const body = JSON.stringify({ seat: 'A1', note: 'x'.repeat(200) })
+
+function onSqlite(): Database {
+  const directory = benchDirectory()
+  const db = new DatabaseSync(join(directory, 'service.db'))
+  db.exec('pragma journal_mode = wal; pragma synchronous = full')
+  db.exec('create table seat (number integer primary key, name text not null) strict')
+  db.exec('create table record (key text primary key, value text not null) strict')
+  const insert = db.prepare('insert into seat (name) values (?)')
+  const create = db.prepare('insert into record values (?, ?) on conflict do nothing')
+  const update = db.prepare('update record set value = ? where key = ?')
+  const read = db.prepare('select value from record where key = ?')
+  return {
+    write(name) {
+      db.exec('begin immediate')
+      insert.run(name)
+      db.exec('commit')
+    },
+    guarded: guard({ ...guardOptions, store: sqliteGuardStore(db) }),
+    handler({ json }) {
+      insert.run(json().seat)
+      return answer
+    },
+    create: (key, value) => create.run(key, value).changes === 1,
+    update: (key, value) => void update.run(value, key),
+    read: (key) => read.get(key)?.value as string | undefined,
+    atOnce: 16,
+    async close() {
+      db.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+async function onPostgres(server: Server): Promise<Database> {
+  const pool = new pg.Pool({ connectionString: server.url(), max: 16 })
+  await pool.query('drop schema public cascade; create schema public')
+  await pool.query('create table seat (number bigserial primary key, name text not null)')
+  await pool.query('create table record (key text primary key, value text not null)')
+  const named = (client: pg.Pool | pg.PoolClient, name: string, text: string, values: unknown[]) =>
+    client.query({ name, text, values })
+  const insert = 'insert into seat (name) values ($1)'
+  return {
+    async write(name) {
+      const client = await pool.connect()
+      await client.query('begin')
+      await named(client, 'seat', insert, [name])
+      await client.query('commit')
+      client.release()
+    },
+    guarded: guard({ ...guardOptions, store: postgresGuardStore<pg.PoolClient>(pool) }),
+    async handler({ tx, json }) {
+      await named(tx, 'seat', insert, [json().seat])
+      return answer
+    },
+    create: async (key, value) =>
+      (await named(pool, 'create', 'insert into record values ($1, $2) on conflict do nothing', [key, value]))
+        .rowCount === 1,
+    update: async (key, value) =>
+      void (await named(pool, 'update', 'update record set value = $2 where key = $1', [key, value])),
+    read: async (key) =>
+      (await named(pool, 'read', 'select value from record where key = $1', [key])).rows[0]?.value,
+    atOnce: 16,
+    close: () => pool.end(),
+  }
+}
+
+function ways({ write, guarded, handler, create, update, read }: Database): Record<string, Way> {
+  const reply = () =>
+    new Response(JSON.stringify(answer.json), {
+      status: 201,
+      headers: { 'content-type': 'application/json' },
+    })
+  const core = new Idempotency({
+    setIfNotExists: async (key, value) => await create(key, value),
+    set: async (key, value) => await update(key, value),
+    get: async (key) => await read(key),
+  })
+  const express = new IdempotencyService({
+    dataAdapter: {
+      findByIdempotencyKey: async (key: string) => JSON.parse((await read(key)) ?? 'null'),
+      create: async (resource: { idempotencyKey: string }) =>
+        void (await create(resource.idempotencyKey, JSON.stringify(resource))),
+      update: async (resource: { idempotencyKey: string }) =>
+        await update(resource.idempotencyKey, JSON.stringify(resource)),
+      delete: async () => {},
+    },
+  })
+  return {
+    async bare(request) {
+      const { seat } = (await request.json()) as { seat: string }
+      await write(seat)
+      return reply()
+    },
+    guard: (request) => guarded.handle(request, handler),
+    async '@node-idempotency/core'(request) {
+      const headers = Object.fromEntries(request.headers)
+      const parsed = (await request.json()) as { seat: string }
+      const asked = {
+        headers: { ...headers, 'Idempotency-Key': headers['idempotency-key'] },
+        path: request.url,
+        body: parsed,
+        method: request.method,
+      }
+      const stored = await core.onRequest(asked)
+      if (stored !== undefined) return new Response(JSON.stringify(stored.body))
+      await write(parsed.seat)
+      await core.onResponse(asked, { body: answer.json, additional: { status: 201 } })
+      return reply()
+    },
+    async 'express-idempotency'(request) {
+      const headers = Object.fromEntries(request.headers)
+      const parsed = (await request.json()) as { seat: string }
+      // What it touches of Express, and nothing more.
+      const req = {
+        headers,
+        method: request.method,
+        url: request.url,
+        query: {},
+        body: parsed,
+        get: (name: string) => headers[name],
+      }
+      const res = {
+        statusCode: 201,
+        setHeader() {},
+        getHeaders: () => ({}),
+        status: () => res,
+        send() {},
+      } as any
+      await new Promise<void>((resolve, reject) => {
+        void express.provideMiddlewareFunction(req as never, res, (error: unknown) =>
+          error === undefined ? resolve() : reject(error),
+        )
+      })
+      await write(parsed.seat)
+      res.send(answer.json)
+      return reply()
+    },
+  }
+}
+
+const server = await Server.start(18)
+try {
+  for (const [name, open] of [
+    ['SQLite', async () => onSqlite()],
+    ['PostgreSQL', () => onPostgres(server)],
+  ] as const) {
+    const rates = new Map<string, number[]>()
+    for (let round = 0; round <= rounds; round++) {
+      const database = await open()
+      await database.guarded.migrate()
+      const measured = Object.entries(ways(database))
+      // Another one is first each round.
+      for (let index = 0; index < measured.length; index++) {
+        const [way, run] = measured[(index + round) % measured.length]!
+        const rate = await requestsPerSecond(run, `${way}-${round}`, database.atOnce)
+        if (round > 0) rates.set(way, [...(rates.get(way) ?? []), rate])
+      }
+      await database.close()
+    }
+    const bare = rates.get('bare')!
+    print([
+      [`${name}, requests a second`, ''],
+      ...[...rates].map(
+        ([way, all]) =>
+          [
+            `  ${way}`,
+            `${spread(all)}   bare takes ${spread(
+              all.map((rate, round) => bare[round]! / rate),
+              2,
+            )} times as many`,
+          ] as const,
+      ),
+    ])
+  }
+} finally {
+  await server.dispose()
+}
+
+async function requestsPerSecond(run: Way, name: string, atOnce: number): Promise<number> {
+  const sent = Array.from(
+    { length: requests },
+    (_, index) =>
+      new Request('http://service.bench/seats', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': `${name}-${index}` },
+        body,
+      }),
+  )
+  const begun = performance.now()
+  await concurrently(requests, atOnce, async (index) => {
+    const response = await run(sent[index]!)
+    if (response.status !== 201) throw new Error(`${name} was answered ${response.status}`)
+  })
+  return requests / ((performance.now() - begun) / 1000)
+}

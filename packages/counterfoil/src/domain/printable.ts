@@ -1,0 +1,12 @@
+/**
+ * Text of strangers, fit to be shown: a character that is not printable ASCII becomes `\u{HEX}`. So one that
+ * looks like another, that cannot be seen or turns the direction of a line is seen for what it is, and none
+ * speaks to a terminal.
+ *
+ * @param own characters that we write ourselves, as a list
+ */
+export function printable(text: string, own = ''): string {
+  return text.replaceAll(/[^\x20-\x7e]/gu, (character) =>
+    own.includes(character) ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  )
+}

@@ -1,0 +1,41 @@
+import { CounterfoilError } from '../domain/index.ts'
+import { type OperatorRole, operatorRoles } from '../store/index.ts'
+
+/** A person with a name; what he may do is a matter of his role. */
+export interface Operator {
+  readonly name: string
+  readonly role: OperatorRole
+}
+
+/** The least role that each act needs; a higher one may do what a lower one may. */
+const needs = {
+  'quarantine.list': 'viewer',
+  'quarantine.show': 'viewer',
+  'quarantine.payload': 'operator',
+  'quarantine.assign': 'operator',
+  'quarantine.reprocess': 'operator',
+  'quarantine.dismiss': 'operator',
+  'quarantine.dry-run': 'operator',
+  'quarantine.reprocess-many': 'approver',
+  'quarantine.dismiss-many': 'approver',
+  'audit.list': 'viewer',
+  'audit.verify': 'viewer',
+} as const satisfies Record<string, OperatorRole>
+
+export type OperatorAct = keyof typeof needs
+
+export function isRole(text: string): text is OperatorRole {
+  return (operatorRoles as readonly string[]).includes(text)
+}
+
+/** @throws CounterfoilError `not_authorised` */
+export function authorise({ name, role }: Operator, act: OperatorAct): void {
+  if (operatorRoles.indexOf(role) >= operatorRoles.indexOf(needs[act])) return
+  throw new CounterfoilError(
+    'not_authorised',
+    `'${act}' needs the role ${needs[act]}; '${name}' is ${role}.`,
+    {
+      hint: 'Ask somebody with that role, or give it to this operator in the configuration.',
+    },
+  )
+}

@@ -1,0 +1,151 @@
+import type { HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { Counterfoil } from '../counterfoil.ts'
+import { CounterfoilError } from '../domain/index.ts'
+import {
+  assign,
+  dismiss,
+  dryRunMany,
+  listAudit,
+  listQuarantine,
+  type ManyAct,
+  type Operator,
+  readFilter,
+  readQuarantinePayload,
+  reprocess,
+  runMany,
+  showQuarantine,
+  verifyAudit,
+} from '../operate/index.ts'
+import type { Authentication } from './authentication.ts'
+import { refusalOf } from './refusal.ts'
+import { choice, number, readBody, text, textOrNull, texts } from './request-body.ts'
+
+type Bindings = { Bindings: HttpBindings; Variables: { operator: Operator } }
+type Asked = Context<Bindings>
+
+/** Bytes of a request body, at most. */
+export const maxBodyBytes = 65_536
+/** Batches of a decision on many that one request waits for; the same request again goes on. */
+const batchesPerRequest = 20
+const maxPage = 500
+
+/**
+ * The operator interface, `/api/v1/…`: the same operations as the command line, for operators with a token. Times are
+ * milliseconds since the epoch.
+ */
+export function operatorApi(app: Counterfoil, authentication: Authentication): Hono<Bindings> {
+  const api = new Hono<Bindings>()
+  api.use(async (context, next) => {
+    const address = context.env.incoming.socket.remoteAddress ?? ''
+    context.set('operator', authentication.operatorOf(context.req.header('authorization'), address))
+    await next()
+    context.header('cache-control', 'no-store')
+  })
+  api.use(
+    bodyLimit({
+      maxSize: maxBodyBytes,
+      onError: () =>
+        refusalOf(new CounterfoilError('body_too_large', `The body is larger than ${maxBodyBytes} bytes.`)),
+    }),
+  )
+
+  api.get('/quarantine', async (context) => {
+    const { limit, before, after, ...filter } = context.req.query()
+    const query = { ...page(limit), ...place({ before, after }) }
+    const named = readFilter(Object.entries(filter), app.clock.now())
+    const { entries, next } = await listQuarantine(app, context.get('operator'), { ...query, ...named })
+    return context.json({ quarantine: entries, next })
+  })
+  api.get('/quarantine/:id', async (context) => {
+    const { entry, notes } = await showQuarantine(app, context.get('operator'), context.req.param('id'))
+    return context.json({ quarantine: entry, notes })
+  })
+  api.post('/quarantine/dry-run', async (context) => {
+    const body = await readBody(context.req.raw)
+    return context.json(await dryRunMany(app, context.get('operator'), manyOf(app, body)))
+  })
+  api.post('/quarantine/run', async (context) => {
+    const body = await readBody(context.req.raw)
+    const asked = { ...manyOf(app, body), digest: text(body, 'digest') }
+    const run = await runMany(app, asked, actOf(context, body), { maxBatches: batchesPerRequest })
+    return context.json(run, run.state === 'done' ? 200 : 202)
+  })
+  api.post('/quarantine/:id/payload', async (context) => {
+    const id = context.req.param('id')
+    const body = await readBody(context.req.raw)
+    const read = await readQuarantinePayload(app, id, actOf(context, body))
+    const base64 = read === null ? null : Buffer.from(read.payload).toString('base64')
+    return context.json({ contentType: read?.contentType ?? null, base64 })
+  })
+  api.post('/quarantine/:id/assign', async (context) => {
+    const body = await readBody(context.req.raw)
+    const assignee = textOrNull(body, 'assignee')
+    return context.json(told(await assign(app, context.req.param('id'), assignee, decisionOf(context, body))))
+  })
+  for (const [name, decide] of [
+    ['reprocess', reprocess],
+    ['dismiss', dismiss],
+  ] as const) {
+    api.post(`/quarantine/:id/${name}`, async (context) => {
+      const body = await readBody(context.req.raw)
+      return context.json(told(await decide(app, context.req.param('id'), decisionOf(context, body))))
+    })
+  }
+  api.get('/audit', async (context) => {
+    const { limit, before } = context.req.query()
+    const from = before === undefined ? {} : { before: wholeNumber('before', before) }
+    return context.json({ audit: await listAudit(app, context.get('operator'), { ...page(limit), ...from }) })
+  })
+  api.get('/audit/verify', async (context) => {
+    const { head } = context.req.query()
+    return context.json(await verifyAudit(app, context.get('operator'), head))
+  })
+  api.notFound(() =>
+    refusalOf(new CounterfoilError('not_found', 'The operator interface has nothing there.')),
+  )
+  api.onError(refusalOf)
+  return api
+}
+
+function told({ entry, notes, outcome, repeated }: Awaited<ReturnType<typeof dismiss>>) {
+  return { outcome, repeated, quarantine: entry, notes }
+}
+
+type Body = Awaited<ReturnType<typeof readBody>>
+
+function actOf(context: Asked, body: Body) {
+  const operator = context.get('operator')
+  return { operator, reason: text(body, 'reason'), decision: text(body, 'decision') }
+}
+
+function decisionOf(context: Asked, body: Body) {
+  return { ...actOf(context, body), expectedVersion: number(body, 'expectedVersion') }
+}
+
+function manyOf(app: Counterfoil, body: Body): ManyAct {
+  const act = choice(body, 'act', ['reprocess', 'dismiss'])
+  const { state = 'waiting', ...filter } = readFilter(Object.entries(texts(body, 'filter')), app.clock.now())
+  if (state === 'waiting') return { act, filter }
+  throw new CounterfoilError('request_invalid', `Entries in the state '${state}' cannot be decided on.`)
+}
+
+function page(limit = '50'): { limit: number } {
+  const read = wholeNumber('limit', limit)
+  if (read >= 1 && read <= maxPage) return { limit: read }
+  throw new CounterfoilError('request_invalid', `limit is from 1 to ${maxPage}.`)
+}
+
+function place(given: { before: string | undefined; after: string | undefined }) {
+  const { before, after } = given
+  if (before !== undefined && after !== undefined) {
+    throw new CounterfoilError('request_invalid', 'Give before or after, not both.')
+  }
+  return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
+}
+
+function wholeNumber(name: string, given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw new CounterfoilError('request_invalid', `${name} is a whole number.`)
+}

@@ -1,0 +1,173 @@
+import { assert } from '../../domain/index.ts'
+import type { EffectView } from '../records.ts'
+import type { Acceptance, Accepted, Plan, Planned, Settled, Settlement, SqlValue } from '../store.ts'
+import {
+  type Arrivals,
+  acceptParameters,
+  namesOf as arrivalNames,
+  arrivals,
+  spread,
+  toAccepted,
+} from './accept.ts'
+import type { Row } from './connection.ts'
+import type { Connections } from './connections.ts'
+import { answerEach, answerTogether, Gatherer } from './gather.ts'
+import { namesOf as planNames, planParameters } from './plan.ts'
+import type { Reading } from './read.ts'
+import { notMoved, settleParameters } from './settle.ts'
+import type { Statement } from './statement.ts'
+import type { writingStatements } from './statements.ts'
+import type { Timekeeper } from './time.ts'
+
+/** Runs one of our statements: on a connection of ours, or in somebody's transaction. */
+export type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Row[]>
+
+export interface BatchPorts {
+  readonly location: string
+  readonly lanes: number
+  readonly time: Timekeeper
+  readonly statements: ReturnType<typeof writingStatements>
+  readonly connections: Connections
+  readonly run: Run
+  readonly reading: Reading
+  /** A batch was committed. */
+  readonly onWritten: () => void
+}
+
+/** Calls in one statement at most. */
+const maxBatch = 512
+/** Payloads in one statement at most, in bytes; a larger single one goes alone. */
+const maxBatchBytes = 16 * 1024 * 1024
+
+/** The calls that share statements: receipts, plans and settlements. */
+export class Batches {
+  readonly #ports: BatchPorts
+  readonly #accepts: Gatherer<Acceptance, Accepted>
+  readonly #plans: Gatherer<Plan, Planned>
+  readonly #settlements: Gatherer<Settlement, Settled>
+
+  constructor(ports: BatchPorts) {
+    const { location, lanes } = ports
+    const limits = { lanes, maxBatch, maxBytes: maxBatchBytes }
+    this.#ports = ports
+    this.#accepts = new Gatherer(
+      location,
+      { ...limits, bytesOf: ({ payload }) => payload.ciphertext.length },
+      (entries) => this.#acceptEach(entries),
+    )
+    this.#plans = new Gatherer(
+      location,
+      {
+        ...limits,
+        bytesOf: ({ effects }) => effects.reduce((sum, { request }) => sum + request.ciphertext.length, 0),
+      },
+      (plans) => answerEach(plans, planNames, (some) => this.#planAll(some)),
+    )
+    const nameOf = ({ effect }: Settlement) => [effect]
+    this.#settlements = new Gatherer(location, limits, (all) =>
+      answerEach(all, nameOf, (some) => this.#settleAll(some)),
+    )
+  }
+
+  accept(entry: Acceptance): Promise<Accepted> {
+    return this.#accepts.push(entry)
+  }
+
+  plan(plan: Plan): Promise<Planned> {
+    return this.#plans.push(plan)
+  }
+
+  settle(settlement: Settlement): Promise<Settled> {
+    return this.#settlements.push(settlement)
+  }
+
+  /** All in one commit: later statements of it see what the earlier ones wrote. */
+  async acceptTogether(entries: readonly Acceptance[]): Promise<Accepted[]> {
+    if (entries.length === 0) return []
+    const answers = await this.#ports.connections.transact('write', async (connection) => {
+      await connection.script('begin')
+      try {
+        const accepted = await this.acceptWith(entries, (statement, parameters) =>
+          connection.run(statement, parameters),
+        )
+        assert((await connection.script('commit')) === 'COMMIT', 'a transaction without a failure commits')
+        return accepted
+      } catch (error) {
+        if (!connection.isLost) await connection.script('rollback')
+        throw error
+      }
+    })
+    this.#ports.onWritten()
+    return answers
+  }
+
+  /** In the transaction that `run` runs in. */
+  async acceptWith(entries: readonly Acceptance[], run: Run): Promise<Accepted[]> {
+    const { arrivals: all, of } = arrivals(entries)
+    return spread(await answerTogether(all, arrivalNames, (some) => this.#acceptSome(some, run)), of)
+  }
+
+  /** In the transaction that `run` runs in; a conflict writes nothing. */
+  async planWith(plan: Plan, run: Run): Promise<Planned> {
+    const { parameters, read } = planParameters([plan], this.#ports.time, false)
+    return read(await run(this.#ports.statements.plan, parameters))[0]!
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all([this.#accepts.drained(), this.#plans.drained(), this.#settlements.drained()])
+  }
+
+  /** Each in a commit that it may share with others. */
+  async #acceptEach(entries: readonly Acceptance[]): Promise<(Accepted | Error)[]> {
+    const { arrivals: all, of } = arrivals(entries)
+    const answers = await answerEach(all, arrivalNames, (some) => this.#acceptSome(some, this.#ports.run))
+    this.#ports.onWritten()
+    return spread(answers, of)
+  }
+
+  async #acceptSome(some: readonly Arrivals[], run: Run): Promise<(Accepted | undefined)[]> {
+    // In one order everywhere, so that two that meet wait instead of locking each other out.
+    const order = some.map((_, index) => index).sort((a, b) => compare(some[a]!.first, some[b]!.first))
+    const sorted = order.map((index) => some[index]!)
+    const rows = await run(this.#ports.statements.accept, acceptParameters(sorted, this.#ports.time))
+    const answers: (Accepted | undefined)[] = []
+    for (const row of rows) answers[order[row.n - 1]!] = toAccepted(row, sorted[row.n - 1]!)
+    return answers
+  }
+
+  async #planAll(plans: readonly Plan[]): Promise<Planned[]> {
+    const sorted = [...plans].sort((a, b) => a.outbox - b.outbox)
+    const { parameters, read } = planParameters(sorted, this.#ports.time, true)
+    const planned = read(await this.#ports.run(this.#ports.statements.plan, parameters))
+    const answers = new Map(sorted.map((plan, index) => [plan, planned[index]!]))
+    return plans.map((plan) => answers.get(plan)!)
+  }
+
+  async #settleAll(all: readonly Settlement[]): Promise<(Settled | Error)[]> {
+    const { run, statements, time, onWritten } = this.#ports
+    const sorted = [...all].sort((a, b) => (a.effect < b.effect ? -1 : 1))
+    const rows = await run(statements.settle, settleParameters(sorted, time))
+    onWritten()
+    const moved = new Set(rows.filter((row) => row.moved).map((row) => sorted[row.n - 1]))
+    const current = await this.#currentOf(all.filter((settlement) => !moved.has(settlement)))
+    return all.map((settlement) => {
+      if (moved.has(settlement)) return { kind: 'settled', version: settlement.expectedVersion + 1 }
+      return current instanceof Error ? current : notMoved(settlement, current.get(settlement.effect))
+    })
+  }
+
+  /** A failure to read them is told to those who moved nothing, and to no one else: the others are committed. */
+  async #currentOf(left: readonly Settlement[]): Promise<Map<string, EffectView> | Error> {
+    if (left.length === 0) return new Map()
+    try {
+      return await this.#ports.reading.effects(left.map(({ effect }) => effect))
+    } catch (error) {
+      return error as Error
+    }
+  }
+}
+
+function compare(a: Acceptance, b: Acceptance): number {
+  const [x, y] = [`${a.receipt.eventId} ${a.receipt.delivery}`, `${b.receipt.eventId} ${b.receipt.delivery}`]
+  return x < y ? -1 : x > y ? 1 : 0
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { skipLoudly } from '../../testing/skip.ts'
+import {
+  accepted,
+  alertsOf,
+  alice,
+  begun,
+  claim,
+  delivery,
+  leaseMs,
+  newEffect,
+  planFor,
+  quarantine,
+  rejects,
+  settlement,
+  start,
+  unfit,
+  unknownEffect,
+} from '../conformance/given.ts'
+import { missing } from './fixtures/binaries.ts'
+import { Server } from './fixtures/server.ts'
+import { type PostgresOptions, postgres } from './index.ts'
+
+const why = missing(15)
+
+/** The grants that the docs give, as their readers copy them. */
+function documentedGrants(): string {
+  const page = readFileSync(join(import.meta.dirname, '../../../../../docs/postgres.md'), 'utf8')
+  const [, sql] = /```sql\n([\s\S]*?)```/.exec(page) ?? []
+  assert.ok(sql)
+  return sql
+}
+
+describe('with the roles that docs/postgres.md lists', () => {
+  if (why !== undefined) {
+    test('PostgreSQL 15', (t) => skipLoudly(t, why))
+    return
+  }
+  let server: Server
+  before(async () => {
+    server = await Server.start(15)
+    const owner = postgres(server.url())
+    await owner.open({ migrate: true })
+    await owner.close()
+    await server.query(documentedGrants())
+    await server.query('create table customer (name text)')
+    await server.query('grant select, insert on customer to triggers')
+  })
+  after(() => server.dispose())
+
+  const as = (role: string, options: PostgresOptions = {}) =>
+    postgres(server.url().replace('postgres@', `${role}@`), { clock: 'caller', ...options })
+
+  test('a worker does everything that the port offers', async () => {
+    const store = as('counterfoil_worker')
+    await store.open({ migrate: true })
+    await accepted(store, { event: 'evt' })
+    await store.accept(delivery({ event: 'evt' }))
+    await store.accept(delivery({ event: 'evt', body: 'other' }))
+    await store.accept(unfit('schema-failure'))
+    const record = await accepted(store)
+    await store.postponePlan({ outbox: record.outbox, at: start, error: 'x' })
+    await store.quarantinePlan({ ...record, quarantine: quarantine('plan-failed'), at: start })
+    const work = await begun(store)
+    await store.renew({ worker: alice, effects: [work.effect.id], now: start, leaseMs })
+    assert.equal((await store.settle(settlement(work, { to: 'confirmed' }))).kind, 'settled')
+    const unknown = await unknownEffect(store)
+    const repeat = {
+      effect: unknown.id,
+      expectedVersion: unknown.version,
+      worker: alice,
+      now: start,
+      leaseMs,
+    }
+    assert.ok(await store.beginRepeat(repeat))
+    for (const { outbox } of alertsOf(await claim(store))) await store.consumeAlert(outbox)
+    assert.equal((await store.status()).outbox.waiting, 1)
+    await store.close()
+  })
+
+  test('a worker can neither change what was received nor the schema', async () => {
+    const worker = server.url().replace('postgres@', 'counterfoil_worker@')
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ connectionString: worker })
+    await client.connect()
+    for (const sql of [
+      "update counterfoil.receipt set origin = 'x'",
+      'delete from counterfoil.receipt',
+      "update counterfoil.effect set key = 'x'",
+      'delete from counterfoil.evidence',
+      'drop table counterfoil.receipt',
+      "insert into counterfoil.migration values (9, 'x', 'x')",
+      'truncate counterfoil.final',
+    ])
+      await assert.rejects(client.query(sql), { code: '42501' }, sql)
+    await client.end()
+  })
+
+  test('a reader reads, and is told that it may not write', async () => {
+    const store = as('counterfoil_reader')
+    await store.open({ migrate: false })
+    assert.ok((await store.status()).receipts.total > 0)
+    assert.ok((await store.listEffects({ limit: 10 })).length > 0)
+    const findings = await store.examine!()
+    assert.equal(findings.find(({ check }) => check === 'visibility')?.level, undefined)
+    await rejects(store.accept(delivery()), 'store_read_only')
+    await store.close()
+  })
+
+  test('a trigger runs as its own role: not even through a function can it touch our tables', async () => {
+    const store = as('counterfoil_worker', { triggerRole: 'triggers' })
+    await store.open({ migrate: false })
+    await server.query(
+      `create function sly() returns void language sql as $$ delete from counterfoil.outbox $$`,
+    )
+    const record = await accepted(store)
+    const session = await store.beginPlan({ timeoutMs: 5_000 })
+    await rejects(session.run('select sly()'), 'statement_failed')
+    await session.rollback()
+    const good = await store.beginPlan({ timeoutMs: 5_000 })
+    await good.run('insert into customer values ($1)', 'one')
+    assert.equal((await good.commit(planFor(record, newEffect({ key: 'as worker' })))).kind, 'planned')
+    assert.equal((await server.query('select 1 from customer')).length, 1)
+    await store.close()
+  })
+})

@@ -1,0 +1,22 @@
+import { acceptStatement } from './accept.ts'
+import { beginRepeatStatement, renewStatement, takeDueStatement } from './due.ts'
+import { claimStatement, consumeAlertStatement, giveUpStatement, postponeStatement } from './outbox.ts'
+import { planStatement } from './plan.ts'
+import { settleStatement } from './settle.ts'
+
+/** Every statement that writes, for one schema. */
+export function writingStatements(schema: string) {
+  return {
+    accept: acceptStatement(schema),
+    claim: claimStatement(schema),
+    plan: planStatement(schema),
+    postponePlan: postponeStatement(schema, 'outbox'),
+    postponeAlert: postponeStatement(schema, 'alert'),
+    giveUp: giveUpStatement(schema),
+    consumeAlert: consumeAlertStatement(schema),
+    takeDue: takeDueStatement(schema),
+    beginRepeat: beginRepeatStatement(schema),
+    renew: renewStatement(schema),
+    settle: settleStatement(schema),
+  }
+}
