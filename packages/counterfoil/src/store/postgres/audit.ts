@@ -89,7 +89,10 @@ export function auditStatements(schema: string) {
   const row = `select number::float8, at::float8, operator, role, act, subject, decision, reason, detail, result, digest from ${s}.audit`
   return {
     lock: statement('lock', `select ${s}.audit_append()`),
-    newest: statement('newest', `select number::float8, digest from ${s}.audit order by number desc limit 1`),
+    newest: statement(
+      'newest',
+      `select number::float8, digest from ${s}.audit a order by a.number desc limit 1`,
+    ),
     // The unique index of decision.
     byDecision: statement('by_decision', `${row} where decision = $1::text`),
     append: statement(
