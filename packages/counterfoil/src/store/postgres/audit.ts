@@ -1,9 +1,9 @@
 import { auditDigest, auditOrigin, sameAct } from '../../domain/index.ts'
+import { auditColumns, auditValues, toAudit } from '../audit-rows.ts'
 import type { AuditRecord, NewAudit } from '../records.ts'
 import type { Audited, AuditQuery } from '../store.ts'
-import type { Run } from './batches.ts'
 import { storable } from './columns.ts'
-import type { Row } from './connection.ts'
+import type { Run } from './connection.ts'
 import { quoted, type Statement } from './statement.ts'
 
 type Entry = NewAudit & { readonly result: AuditRecord['result'] }
@@ -51,19 +51,7 @@ export class AuditLog {
     const previous = newest === undefined ? auditOrigin : Buffer.from(newest.digest).toString('hex')
     const record = { ...entry, number }
     const digest = auditDigest(previous, record)
-    await run(this.#statements.append, [
-      number,
-      entry.at,
-      entry.operator,
-      entry.role,
-      entry.act,
-      entry.subject,
-      entry.decision,
-      entry.reason,
-      JSON.stringify(entry.detail),
-      JSON.stringify(entry.result),
-      Buffer.from(digest, 'hex'),
-    ])
+    await run(this.#statements.append, auditValues({ ...record, digest }))
     return { ...record, digest }
   }
 
@@ -97,7 +85,7 @@ export function auditStatements(schema: string) {
     byDecision: statement('by_decision', `${row} where decision = $1::text`),
     append: statement(
       'append',
-      `insert into ${s}.audit (number, at, operator, role, act, subject, decision, reason, detail, result, digest)
+      `insert into ${s}.audit (${auditColumns})
        values ($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text, $11::bytea)`,
       true,
     ),
@@ -117,21 +105,4 @@ function kept<Given extends NewAudit>(given: Given): Given {
   const words = { operator, act, subject, decision, reason }
   const written = Object.entries(words).map(([name, text]) => [name, storable(text)])
   return { ...given, ...Object.fromEntries(written) }
-}
-
-function toAudit(row: Row): AuditRecord {
-  const { number, at, operator, role, act, subject, decision, reason } = row
-  return {
-    number,
-    at,
-    operator,
-    role,
-    act,
-    subject,
-    decision,
-    reason,
-    detail: JSON.parse(row.detail),
-    result: JSON.parse(row.result),
-    digest: Buffer.from(row.digest).toString('hex'),
-  }
 }

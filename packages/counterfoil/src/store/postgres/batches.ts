@@ -1,5 +1,5 @@
 import type { EffectView } from '../records.ts'
-import type { Acceptance, Accepted, Plan, Planned, Settled, Settlement, SqlValue } from '../store.ts'
+import type { Acceptance, Accepted, Plan, Planned, Settled, Settlement } from '../store.ts'
 import {
   type Arrivals,
   acceptParameters,
@@ -8,18 +8,14 @@ import {
   spread,
   toAccepted,
 } from './accept.ts'
-import type { Row } from './connection.ts'
+import type { Run } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { answerEach, answerTogether, Gatherer } from './gather.ts'
 import { namesOf as planNames, planParameters } from './plan.ts'
 import type { Reading } from './read.ts'
 import { notMoved, settleParameters } from './settle.ts'
-import type { Statement } from './statement.ts'
 import type { writingStatements } from './statements.ts'
 import type { Timekeeper } from './time.ts'
-
-/** Runs one of our statements: on a connection of ours, or in somebody's transaction. */
-export type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Row[]>
 
 export interface BatchPorts {
   readonly location: string

@@ -1,8 +1,7 @@
 import type { QuarantineDecided, QuarantineDecision, QuarantineResult, SqlValue } from '../store.ts'
 import type { AuditLog } from './audit.ts'
-import type { Run } from './batches.ts'
 import { booleans, texts } from './columns.ts'
-import type { Row } from './connection.ts'
+import type { Row, Run } from './connection.ts'
 import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 

@@ -1,7 +1,6 @@
 import type { QuarantineNote, QuarantineView } from '../records.ts'
 import type { QuarantinePage, QuarantineQuery, QuarantineStory } from '../store.ts'
-import type { Run } from './batches.ts'
-import type { Row } from './connection.ts'
+import type { Row, Run } from './connection.ts'
 import { quarantineColumns, toQuarantine } from './rows.ts'
 import { quoted, type Statement } from './statement.ts'
 

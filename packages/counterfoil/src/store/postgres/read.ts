@@ -2,7 +2,7 @@ import { type EffectState, effectStates, isFinalState } from '../../domain/index
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
 import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, SqlValue, StoreStatus } from '../store.ts'
 import { texts } from './columns.ts'
-import type { Row } from './connection.ts'
+import type { Row, Run } from './connection.ts'
 import type { QuarantineList } from './quarantine-list.ts'
 import {
   effectColumns,
@@ -15,8 +15,6 @@ import {
 } from './rows.ts'
 import { quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
-
-type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Row[]>
 
 /** What may be asked of the store. Lists walk an index downward; totals of what grows are kept, not counted. */
 export class Reading {
