@@ -65,6 +65,9 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
       leaseMs,
     }
     assert.ok(await store.beginRepeat(repeat))
+    const limits = { bank: { concurrency: 1, rate: { count: 1, perMs: 1_000 } } }
+    for (const now of [start, start + leaseMs])
+      await store.takeDue({ worker: alice, now, leaseMs, slots: { bank: 1 }, limits })
     for (const { outbox } of alertsOf(await claim(store))) await store.consumeAlert(outbox)
     assert.equal((await store.status()).outbox.waiting, 1)
     await store.close()

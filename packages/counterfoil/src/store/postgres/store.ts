@@ -28,7 +28,7 @@ import type {
 } from '../store.ts'
 import { Batches, type Run } from './batches.ts'
 import { texts } from './columns.ts'
-import type { Row } from './connection.ts'
+import type { Connection, Row } from './connection.ts'
 import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
@@ -36,6 +36,7 @@ import { isOvertaken, toError } from './failure.ts'
 import { Hints } from './hints.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
+import { limitParameters } from './pace.ts'
 import { Reading } from './read.ts'
 import { Session } from './session.ts'
 import { channelOf, ofMigration, ofSessions, ofStatements, type StoreSettings } from './settings.ts'
@@ -187,13 +188,60 @@ export class PostgresStore implements Store {
   }
 
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
-    const rows = await this.#call(this.#statements.takeDue, takeDueParameters(claim, this.#time))
-    return rows.map((row) => toWork(row, claim))
+    const [free, limited] = byLimits(claim)
+    const rows = limited === null ? [] : await this.#takeLimited(limited)
+    if (free === null) return rows.map((row) => toWork(row, claim))
+    const others = await this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time))
+    return [...rows, ...others].map((row) => toWork(row, claim))
   }
 
   async beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null> {
-    const [row] = await this.#call(this.#statements.beginRepeat, beginRepeatParameters(repeat, this.#time))
+    const parameters = beginRepeatParameters(repeat, this.#time)
+    const { beginRepeat, beginRepeatLimited, hold } = this.#statements
+    const { limited } = repeat
+    const [row] =
+      limited === undefined
+        ? await this.#call(beginRepeat, parameters)
+        : await this.#holding(hold, [limited.recipient], (connection) =>
+            connection.run(beginRepeatLimited, parameters),
+          )
     return row === undefined ? null : toEffectWork(row, repeat)
+  }
+
+  #takeLimited(claim: DueClaim): Promise<Row[]> {
+    const { holdOrPass, takeDueLimited } = this.#statements
+    return this.#holding(holdOrPass, Object.keys(claim.slots), async (connection, held) => {
+      if (held.length === 0) return []
+      const slots = Object.fromEntries(held.map((name) => [name, claim.slots[name]!]))
+      const limits = limitParameters(held.map((name) => [name, claim.limits![name]!]))
+      const parameters = takeDueParameters({ ...claim, slots }, this.#time)
+      return await connection.run(takeDueLimited, [...parameters, ...limits])
+    })
+  }
+
+  /** A transaction of two statements: the second sees all that was begun by who held these recipients before. */
+  #holding(
+    hold: Statement,
+    recipients: readonly string[],
+    work: (connection: Connection, held: readonly string[]) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    return this.#taken(() =>
+      this.#connections.transact('write', async (connection) => {
+        try {
+          await connection.script('begin')
+          const held = await connection.run(hold, [texts([...recipients].sort())])
+          const rows = await work(
+            connection,
+            held.map(({ recipient }) => recipient as string),
+          )
+          await connection.script('commit')
+          return rows
+        } catch (error) {
+          if (!connection.isLost) await connection.script('rollback').catch(() => connection.drop())
+          throw error
+        }
+      }),
+    )
   }
 
   async renew(renewal: {
@@ -296,6 +344,17 @@ export class PostgresStore implements Store {
       this.#track(this.#run(notify, [channelOf(this.#settings)])).catch(() => {})
     }, hintPauseMs).unref()
   }
+}
+
+/** Recipients without limits cost one statement, those with limits a transaction; null where there are none. */
+function byLimits(claim: DueClaim): [free: DueClaim | null, limited: DueClaim | null] {
+  const { limits = {} } = claim
+  const wanted = Object.entries(claim.slots).filter(([, slots]) => slots >= 1)
+  const part = (isLimited: boolean) => {
+    const slots = wanted.filter(([name]) => (limits[name] !== undefined) === isLimited)
+    return slots.length === 0 ? null : { ...claim, slots: Object.fromEntries(slots) }
+  }
+  return [part(false), part(true)]
 }
 
 function closed(): CounterfoilError {

@@ -6,6 +6,7 @@ import { Counts } from './counts.ts'
 import { Due } from './due.ts'
 import { EffectMoves } from './effect-moves.ts'
 import { Outbox } from './outbox.ts'
+import { Pace } from './pace.ts'
 import type { PackedAcceptance } from './packing.ts'
 import { Planning } from './plan.ts'
 import { Quarantine } from './quarantine.ts'
@@ -51,7 +52,7 @@ export function prepare(db: DatabaseSync): Connection {
   const decide = new QuarantineDecide(db, audit, quarantine, outbox, counts)
   const reading = new Reading(db, entries, counts)
   const moves = new EffectMoves(db, counts)
-  const due = new Due(db, reading, moves)
+  const due = new Due(db, reading, moves, new Pace(db))
   const settle = new Settle(db, reading, moves, quarantine)
   return {
     db,
