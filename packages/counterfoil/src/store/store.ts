@@ -125,6 +125,8 @@ export interface Store {
   settle(settlement: Settlement): Promise<Settled>
 
   status(): Promise<StoreStatus>
+  /** Receipts that wait for their plan. From a kept total: costs the same however many they are. */
+  backlog(): Promise<number>
   listReceipts(query: ReceiptQuery): Promise<ReceiptView[]>
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { delivery } from '../conformance/given.ts'
+import { backlogStatement } from './backlog.ts'
 import { describeOn } from './fixtures/describe-on.ts'
 import { postgres } from './index.ts'
 import { readingStatements } from './read.ts'
@@ -30,6 +31,7 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     ...Object.values(writingStatements('plans')),
     ...Object.values(receiptsIn),
     ...Object.values(others),
+    backlogStatement('plans'),
   ]
   for (const { name, text } of statements) {
     test(`keeps to the indexes when they have grown: ${name}`, async () => {

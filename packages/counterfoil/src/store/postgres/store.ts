@@ -26,6 +26,7 @@ import type {
   SqlValue,
   Store,
 } from '../store.ts'
+import { backlogStatement } from './backlog.ts'
 import { Batches, type Run } from './batches.ts'
 import { texts } from './columns.ts'
 import type { Connection, Row } from './connection.ts'
@@ -58,6 +59,7 @@ export class PostgresStore implements Store {
   readonly #settings: StoreSettings
   readonly #time: Timekeeper
   readonly #statements
+  readonly #backlog: Statement
   readonly #connections: Connections
   readonly #sessions: Connections
   readonly #hints: Hints
@@ -74,6 +76,7 @@ export class PostgresStore implements Store {
     this.location = location
     this.#time = new Timekeeper(settings.clock)
     this.#statements = writingStatements(settings.schema)
+    this.#backlog = backlogStatement(settings.schema)
     this.#connections = new Connections(urls, location, ofStatements(settings), settings.maxConnections)
     this.#sessions = new Connections(urls, location, ofSessions(settings), settings.maxSessions)
     this.#hints = new Hints(settings.listenUrls, ofSessions(settings), channelOf(settings))
@@ -277,6 +280,10 @@ export class PostgresStore implements Store {
   }
 
   readonly status: Store['status'] = () => this.#taken(() => this.#reading.status())
+  readonly backlog: Store['backlog'] = async () => {
+    const [row] = await this.#call(this.#backlog, [])
+    return row!.waiting as number
+  }
   readonly listReceipts: Store['listReceipts'] = (query) =>
     this.#taken(() => this.#reading.listReceipts(query))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))

@@ -29,6 +29,7 @@ export interface Connection {
 /** Calls that only read: a batch of them needs no write lock. */
 export const readingCalls: ReadonlySet<string> = new Set([
   'status',
+  'backlog',
   'listReceipts',
   'showReceipt',
   'listEffects',
@@ -75,6 +76,8 @@ export function prepare(db: DatabaseSync): Connection {
       renew: (renewal) => due.renew(renewal),
       settle: (settlement) => settle.settle(settlement),
       status: () => reading.status(),
+      // Every receipt that is merely accepted has its outbox record.
+      backlog: () => counts.read().get('receipts.accepted') ?? 0,
       listReceipts: (query) => reading.listReceipts(query),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
