@@ -1,9 +1,15 @@
+export interface PgResult {
+  readonly rows: any[]
+  readonly rowCount: number | null
+  readonly command: string
+}
+
 /** What the guard uses of a client of `pg`. */
 export interface PgClient {
   query(
     statement: string | { readonly name?: string; readonly text: string; readonly values?: unknown[] },
     values?: unknown[],
-  ): Promise<{ readonly rows: any[]; readonly rowCount: number | null; readonly command: string }>
+  ): Promise<PgResult>
   on(event: 'error', listener: (error: Error) => void): unknown
   /** Of pg 8.19 and later: `I` outside a transaction. */
   getTransactionStatus?(): 'I' | 'T' | 'E' | null
@@ -19,6 +25,8 @@ export interface PgPool<Client extends PgClient = PgClient> {
 /** A client for one transaction at a time. */
 export interface Borrowed<Client> {
   readonly client: Client
+  /** The connection has broken: nothing that is sent from now on leaves this process. */
+  lost(): boolean
   /** @param broken it is not to be used again */
   giveBack(broken: boolean): void
 }
@@ -30,15 +38,7 @@ export function lender<Client extends PgClient>(
   if ('totalCount' in owner) {
     return async () => {
       const client = await owner.connect()
-      // A connection that breaks between two statements tells it here; unheard, it would end the process.
-      client.on('error', ignore)
-      return {
-        client,
-        giveBack(broken) {
-          client.removeListener('error', ignore)
-          client.release(broken)
-        },
-      }
+      return watched(client, (broken) => client.release(broken))
     }
   }
   let last: Promise<void> = Promise.resolve()
@@ -49,8 +49,26 @@ export function lender<Client extends PgClient>(
       done = resolve
     })
     await before
-    return { client: owner, giveBack: done }
+    return watched(owner, done)
   }
 }
 
-function ignore(): void {}
+/** A connection that breaks between two statements tells it here; unheard, it would end the process. */
+function watched<Client extends PgClient>(
+  client: Client,
+  giveBack: (broken: boolean) => void,
+): Borrowed<Client> {
+  let lost = false
+  const onError = () => {
+    lost = true
+  }
+  client.on('error', onError)
+  return {
+    client,
+    lost: () => lost,
+    giveBack(broken) {
+      client.removeListener('error', onError)
+      giveBack(broken)
+    },
+  }
+}

@@ -1,6 +1,6 @@
 import type { Claim, KeyRow } from '../decide.ts'
 import { type FencePlace, KeyTaken, type NewAnswer, type NewTombstone } from '../store.ts'
-import type { PgClient } from './client.ts'
+import type { PgClient, PgResult } from './client.ts'
 
 /** Milliseconds since the Unix epoch by the database's clock, which all processes share. */
 const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
@@ -15,11 +15,21 @@ interface Texts {
   readonly shrink: string
 }
 
+/** What a transaction leaves to be sent together with its commit. */
+export interface Closing {
+  readonly name: 'keep' | 'close'
+  readonly values: readonly Value[]
+}
+
+type Value = string | number | bigint | Uint8Array | null
+
 /** The guard's statements. Each is a look-up by primary key unless it says more. */
 export class Statements {
   readonly #prefix: string
   readonly #prepare: boolean
   readonly #texts: Texts
+  /** Which statements each connection has prepared. */
+  readonly #prepared = new WeakMap<PgClient, Set<keyof Texts>>()
 
   /** @param prepare prepares each once a connection */
   constructor(prefix: string, prepare: boolean) {
@@ -30,21 +40,34 @@ export class Statements {
 
   /** @param begin statements to send before it in the same message, which saves a round trip */
   async claim(client: PgClient, id: Uint8Array, begin?: string): Promise<Claim> {
-    const bytes = Buffer.from(id)
     // 64 bits of the digest: two keys that met would be told that one is in flight, no more.
-    const lock = bytes.readBigInt64BE(0).toString()
+    const lock = Buffer.from(id.buffer, id.byteOffset, id.byteLength).readBigInt64BE(0)
     const [row] = await (begin === undefined
       ? this.#run(client, 'claim', [id, lock]).then(({ rows }) => rows)
-      : this.#claimAfter(client, begin, bytes.toString('hex'), lock))
+      : this.#claimAfter(client, begin, [id, lock]))
     if (row.now === null) return { inFlight: true, row: null, now: 0 }
     return { inFlight: false, row: row.at === null ? null : toKeyRow(row), now: Number(row.now) }
   }
 
-  /** Several statements in one message take no parameters: both are made of digits only. */
-  async #claimAfter(client: PgClient, begin: string, hex: string, lock: string): Promise<any[]> {
-    const text = this.#texts.claim.replace('$1', `'\\x${hex}'::bytea`).replace('$2', `(${lock})::bigint`)
-    const results = (await client.query(`${begin}; ${text}`)) as unknown as { readonly rows: any[] }[]
-    return results.at(-1)!.rows
+  async #claimAfter(client: PgClient, begin: string, values: readonly Value[]): Promise<any[]> {
+    const text = this.#inMessage(client, 'claim', values)
+    if (text === null) {
+      await client.query(begin)
+      return (await this.#run(client, 'claim', values)).rows
+    }
+    return (await several(client, `${begin}; ${text}`)).at(-1)!.rows
+  }
+
+  /** @returns the command that the server says it carried out: `ROLLBACK` where a statement had failed before */
+  async commit(client: PgClient, closing: Closing | null): Promise<string> {
+    if (closing === null) return (await client.query('commit')).command
+    const text = this.#inMessage(client, closing.name, closing.values)
+    if (text !== null) {
+      return (await several(client, `${text}; commit`).catch((error) => this.#keyTaken(error))).at(-1)!
+        .command
+    }
+    await this.close(client, closing)
+    return (await client.query('commit')).command
   }
 
   async raise(client: PgClient, { id, domain, version }: FencePlace): Promise<bigint | null> {
@@ -54,27 +77,61 @@ export class Statements {
     return BigInt(rows[0].version)
   }
 
-  async keep(
-    client: PgClient,
-    { id, key, fingerprint, plannedAt, at, expiresAt, answer }: NewAnswer,
-  ): Promise<void> {
-    const { status, headers, body } = answer
-    const values = [id, key, fingerprint, status, JSON.stringify(headers), body, plannedAt, at, expiresAt]
-    await this.#run(client, 'keep', values).catch(keyTaken)
-  }
-
-  async close(client: PgClient, { id, key, at, expiresAt }: NewTombstone): Promise<void> {
-    await this.#run(client, 'close', [id, key, at, expiresAt]).catch(keyTaken)
+  async close(client: PgClient, { name, values }: Closing): Promise<void> {
+    await this.#run(client, name, values).catch((error) => this.#keyTaken(error))
   }
 
   async clean(client: PgClient, forget: boolean, limit: number): Promise<number> {
     return (await this.#run(client, forget ? 'forget' : 'shrink', [limit])).rowCount ?? 0
   }
 
-  #run(client: PgClient, name: keyof Texts, values: unknown[]) {
+  async #run(client: PgClient, name: keyof Texts, given: readonly Value[]): Promise<PgResult> {
     const text = this.#texts[name]
-    return client.query(this.#prepare ? { name: `${this.#prefix}${name}`, text, values } : { text, values })
+    const values = [...given]
+    if (!this.#prepare) return await client.query({ text, values })
+    const result = await client.query({ name: `${this.#prefix}${name}`, text, values })
+    const prepared = this.#prepared.get(client)
+    if (prepared === undefined) this.#prepared.set(client, new Set([name]))
+    else prepared.add(name)
+    return result
   }
+
+  /** The statement as text, since several in one message take no parameters; null until it is prepared. */
+  #inMessage(client: PgClient, name: keyof Texts, values: readonly Value[]): string | null {
+    const literals = values.map(literal)
+    if (!this.#prepare) return this.#texts[name].replaceAll(/\$(\d)/g, (_, n) => literals[n - 1]!)
+    if (this.#prepared.get(client)?.has(name) !== true) return null
+    return `execute ${this.#prefix}${name}(${literals.join()})`
+  }
+
+  /** The key was inserted by another; any other constraint is the owner's, and was checked at the commit. */
+  #keyTaken(error: unknown): never {
+    const { code, constraint } = (error ?? {}) as { code?: unknown; constraint?: unknown }
+    throw code === '23505' && constraint === `${this.#prefix}key_pkey` ? new KeyTaken() : error
+  }
+}
+
+export function keeping({ id, key, fingerprint, plannedAt, at, expiresAt, answer }: NewAnswer): Closing {
+  const { status, headers, body } = answer
+  const values = [id, key, fingerprint, status, JSON.stringify(headers), body, plannedAt, at, expiresAt]
+  return { name: 'keep', values }
+}
+
+export function closing({ id, key, at, expiresAt }: NewTombstone): Closing {
+  return { name: 'close', values: [id, key, at, expiresAt] }
+}
+
+/** A message of several statements has as many results. */
+async function several(client: PgClient, message: string): Promise<readonly PgResult[]> {
+  return (await client.query(message)) as unknown as readonly PgResult[]
+}
+
+/** Made of digits alone, so that no text can leave its quotes. */
+function literal(value: Value): string {
+  if (value === null) return 'null'
+  if (typeof value === 'number' || typeof value === 'bigint') return `'${value}'`
+  const hex = Buffer.from(value as Uint8Array).toString('hex')
+  return typeof value === 'string' ? `convert_from('\\x${hex}', 'utf8')` : `'\\x${hex}'::bytea`
 }
 
 function textsOf(key: string, fence: string): Texts {
@@ -96,10 +153,6 @@ function textsOf(key: string, fence: string): Texts {
     forget: `delete from ${key} where id in (${over})`,
     shrink: `update ${key} set headers = null, body = null, expires_at = null where id in (${over})`,
   }
-}
-
-function keyTaken(error: unknown): never {
-  throw (error as { code?: unknown } | null)?.code === '23505' ? new KeyTaken() : error
 }
 
 function toKeyRow(row: Record<string, any>): KeyRow {

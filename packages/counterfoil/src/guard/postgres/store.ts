@@ -1,4 +1,5 @@
 import { CounterfoilError, codeOf, type Duration, milliseconds } from '../../domain/index.ts'
+import type { Claim } from '../decide.ts'
 import { type Applied, checkPrefix, pending } from '../migrations.ts'
 import { runAsync, type Steps } from '../steps.ts'
 import {
@@ -11,7 +12,7 @@ import {
 } from '../store.ts'
 import { type Borrowed, lender, type PgClient, type PgPool } from './client.ts'
 import { migrations } from './migrations.ts'
-import { Statements } from './statements.ts'
+import { type Closing, closing, keeping, Statements } from './statements.ts'
 
 export interface PostgresGuardOptions {
   /** Begins the names of the guard's tables. Default `guard_`. */
@@ -46,12 +47,12 @@ export function postgresGuardStore<Client extends PgClient = PgClient>(
   const borrow = lender(owner)
   const begin = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${idleMs}`
 
-  async function transact<Value>(work: (client: Client) => Promise<Outcome<Value>>): Promise<Value> {
+  async function transact<Value>(work: (client: Client) => Promise<Decided<Value>>): Promise<Value> {
     const lent = await ours(borrow)
     let broken = true
     try {
       const outcome = await work(lent.client)
-      if (outcome.commit) await commit(lent.client)
+      if (outcome.commit) await commit(lent, statements, outcome.closing)
       else await ours(() => lent.client.query('rollback'))
       broken = false
       return outcome.value
@@ -69,13 +70,17 @@ export function postgresGuardStore<Client extends PgClient = PgClient>(
       await transact(async (client) => {
         await ours(() => client.query(begin))
         await ours(() => migrate(client, prefix))
-        return { commit: true, value: undefined }
+        return { commit: true, value: undefined, closing: null }
       })
     },
     async transaction<Value>(work: (session: Session<Client>) => Steps<Outcome<Value>>) {
       for (let round = 1; ; round++) {
         try {
-          return await transact((client) => runAsync(work(sessionOn(client, statements, begin))))
+          return await transact(async (client) => {
+            const session = ownSession(client, statements, begin)
+            const outcome = await runAsync(work(session))
+            return { ...outcome, closing: session.closing() }
+          })
         } catch (error) {
           if (!(error instanceof KeyTaken) || round === rounds) throw error
         }
@@ -83,40 +88,70 @@ export function postgresGuardStore<Client extends PgClient = PgClient>(
     },
     async inside(tx, work) {
       if (tx.getTransactionStatus?.() === 'I') throw outsideTransaction('begin')
-      return await runAsync(work(sessionOn(tx, statements)))
+      return await runAsync(work(sessionOn(tx, statements, (last) => statements.close(tx, last))))
     },
     clean: ({ forgetKeys, limit }) =>
       transact(async (client) => {
         await ours(() => client.query(begin))
-        return { commit: true, value: await ours(() => statements.clean(client, forgetKeys, limit)) }
+        const value = await ours(() => statements.clean(client, forgetKeys, limit))
+        return { commit: true, value, closing: null }
       }),
     async close() {},
   }
 }
 
-/** @param begin begins the transaction together with the first claim; absent within one of the owner's */
+/** What a transaction decided, and what is written with its commit. */
+interface Decided<Value> extends Outcome<Value> {
+  readonly closing: Closing | null
+}
+
+/** @param write writes what the transaction ends with */
 function sessionOn<Client extends PgClient>(
   client: Client,
   statements: Statements,
-  begin?: string,
+  write: (closing: Closing) => Promise<void>,
 ): Session<Client> {
-  let opening = begin
   return {
     tx: client,
     async claim(id) {
-      const before = opening
-      opening = undefined
-      if (id !== null) return await ours(() => statements.claim(client, id, before))
-      if (before !== undefined) await ours(() => client.query(before))
-      return { inFlight: false, row: null, now: Date.now() }
+      if (id === null) return withoutKey()
+      return await ours(() => statements.claim(client, id))
     },
     raise: (place) => ours(() => statements.raise(client, place)),
     async keep(answer) {
       if (client.getTransactionStatus?.() === 'I') throw endedByHandler()
-      await ours(() => statements.keep(client, answer))
+      await ours(() => write(keeping(answer)))
     },
-    close: (tombstone) => ours(() => statements.close(client, tombstone)),
+    close: (tombstone) => ours(() => write(closing(tombstone))),
   }
+}
+
+/** Begins together with the first claim, and leaves its last write to the commit: two messages, two round trips. */
+function ownSession<Client extends PgClient>(
+  client: Client,
+  statements: Statements,
+  begin: string,
+): Session<Client> & { closing(): Closing | null } {
+  let last: Closing | null = null
+  let begun = false
+  const session = sessionOn(client, statements, async (write) => {
+    last = write
+  })
+  return {
+    ...session,
+    closing: () => last,
+    async claim(id) {
+      if (begun) return await session.claim(id)
+      begun = true
+      if (id !== null) return await ours(() => statements.claim(client, id, begin))
+      await ours(() => client.query(begin))
+      return withoutKey()
+    },
+  }
+}
+
+function withoutKey(): Claim {
+  return { inFlight: false, row: null, now: Date.now() }
 }
 
 /** The guard's own statements: what fails here was never committed. A handler's errors are its own. */
@@ -131,19 +166,34 @@ async function ours<Value>(statement: () => Promise<Value>): Promise<Value> {
   }
 }
 
-async function commit(client: PgClient): Promise<void> {
+async function commit(
+  { client, lost }: Borrowed<PgClient>,
+  statements: Statements,
+  closing: Closing | null,
+): Promise<void> {
+  if (lost())
+    throw new CounterfoilError('store_unavailable', 'The connection broke before the commit was sent.')
   let command: string
   try {
-    command = (await client.query('commit')).command
+    command = await statements.commit(client, closing)
   } catch (error) {
+    if (error instanceof KeyTaken) throw error
+    const code = String((error as { code?: unknown } | null)?.code)
+    if (code === failedBefore) throw failedTransaction()
     // A deferred constraint or a serialization failure: the server says itself that it did not commit.
-    if (/^(23|40)/.test(String((error as { code?: unknown } | null)?.code))) throw error
+    if (/^(23|40)/.test(code)) throw error
     throw new CounterfoilError('commit_unknown', 'The database cannot tell whether it committed.', {
       cause: error,
     })
   }
-  if (command === 'COMMIT') return
-  throw new CounterfoilError('store_unavailable', 'A statement had failed, and the database undid all.', {
+  if (command !== 'COMMIT') throw failedTransaction()
+}
+
+/** `in_failed_sql_transaction` */
+const failedBefore = '25P02'
+
+function failedTransaction(): CounterfoilError {
+  return new CounterfoilError('store_unavailable', 'A statement had failed, and the database undid all.', {
     hint: 'A handler that goes on after a failed statement needs a savepoint before it.',
   })
 }

@@ -2,7 +2,7 @@ import { assert, type Instant, transition } from '../../domain/index.ts'
 import type { DueClaim, DueWork, EffectWork, RepeatBegin, SqlValue } from '../store.ts'
 import { numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
-import { chargeOf, limitParameters, placeWaitMs, roomOf } from './pace.ts'
+import { chargeOf, placeWaitMs, roomOf } from './pace.ts'
 import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from './rows.ts'
 import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
@@ -109,16 +109,8 @@ held as (
 }
 
 export function beginRepeatParameters(repeat: RepeatBegin, time: Timekeeper): SqlValue[] {
-  const { effect, expectedVersion, worker, leaseMs, now, limited } = repeat
-  return [
-    effect,
-    expectedVersion,
-    worker,
-    leaseMs,
-    time.now(now),
-    now,
-    ...(limited === undefined ? [] : limitParameters([[limited.recipient, limited.limits]])),
-  ]
+  const { effect, expectedVersion, worker, leaseMs, now } = repeat
+  return [effect, expectedVersion, worker, leaseMs, time.now(now), now]
 }
 
 /** By id, then the primary key of open. */

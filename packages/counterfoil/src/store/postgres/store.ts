@@ -9,6 +9,8 @@ import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
+  AlertPlan,
+  AlertPlanned,
   DueClaim,
   DueWork,
   EffectWork,
@@ -20,24 +22,30 @@ import type {
   Plan,
   Planned,
   PlanSession,
+  QuarantineDecided,
+  QuarantineDecision,
   RepeatBegin,
   Settled,
   Settlement,
   SqlValue,
   Store,
 } from '../store.ts'
+import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
+import { AuditLog } from './audit.ts'
 import { backlogStatement } from './backlog.ts'
 import { Batches, type Run } from './batches.ts'
 import { texts } from './columns.ts'
-import type { Connection, Row } from './connection.ts'
+import type { Row } from './connection.ts'
 import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
 import { isOvertaken, toError } from './failure.ts'
 import { Hints } from './hints.ts'
+import { byLimits, Limited } from './limited.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
-import { limitParameters } from './pace.ts'
+import { QuarantineDecide } from './quarantine-decide.ts'
+import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
 import { Session } from './session.ts'
 import { channelOf, ofMigration, ofSessions, ofStatements, type StoreSettings } from './settings.ts'
@@ -59,11 +67,15 @@ export class PostgresStore implements Store {
   readonly #settings: StoreSettings
   readonly #time: Timekeeper
   readonly #statements
+  readonly #limited: Limited
   readonly #backlog: Statement
   readonly #connections: Connections
   readonly #sessions: Connections
   readonly #hints: Hints
   readonly #reading: Reading
+  readonly #quarantine: QuarantineList
+  readonly #audit: AuditLog
+  readonly #decide: QuarantineDecide
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -76,11 +88,19 @@ export class PostgresStore implements Store {
     this.location = location
     this.#time = new Timekeeper(settings.clock)
     this.#statements = writingStatements(settings.schema)
+    this.#limited = new Limited({
+      statements: this.#statements,
+      time: this.#time,
+      together: (work) => this.#together(work),
+    })
     this.#backlog = backlogStatement(settings.schema)
     this.#connections = new Connections(urls, location, ofStatements(settings), settings.maxConnections)
     this.#sessions = new Connections(urls, location, ofSessions(settings), settings.maxSessions)
     this.#hints = new Hints(settings.listenUrls, ofSessions(settings), channelOf(settings))
-    this.#reading = new Reading(settings.schema, this.#time, this.#run)
+    this.#quarantine = new QuarantineList(settings.schema, this.#run)
+    this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
+    this.#audit = new AuditLog(settings.schema)
+    this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
@@ -190,61 +210,47 @@ export class PostgresStore implements Store {
     await this.#call(this.#statements.consumeAlert, [-outbox])
   }
 
+  async planAlert(plan: AlertPlan): Promise<AlertPlanned> {
+    const [row] = await this.#call(this.#statements.planAlert, planAlertParameters(plan, this.#time))
+    return toAlertPlanned(row!)
+  }
+
+  async alertUnattended(about: {
+    now: Instant
+    since: Instant
+    owner: string
+    limit: number
+  }): Promise<number> {
+    const parameters = alertUnattendedParameters(about, this.#time)
+    const [row] = await this.#call(this.#statements.alertUnattended, parameters)
+    return row!.raised
+  }
+
+  async decideQuarantine(decision: QuarantineDecision): Promise<QuarantineDecided> {
+    const decided = await this.#taken(() => this.#together((run) => this.#decide.decide(decision, run)))
+    if (decided.kind === 'decided') this.#hint()
+    return decided
+  }
+
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
-    const [free, limited] = byLimits(claim)
-    const rows = limited === null ? [] : await this.#takeLimited(limited)
-    if (free === null) return rows.map((row) => toWork(row, claim))
-    const others = await this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time))
-    return [...rows, ...others].map((row) => toWork(row, claim))
+    const { free, limited } = byLimits(claim)
+    const begun = limited === null ? [] : await this.#taken(() => this.#limited.takeDue(limited))
+    const taking =
+      free === null
+        ? Promise.resolve([])
+        : this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time))
+    // What was begun must reach its worker; the others are asked for again by the next claim.
+    const others = begun.length === 0 ? await taking : await taking.catch(() => [])
+    return [...begun, ...others].map((row) => toWork(row, claim))
   }
 
   async beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null> {
-    const parameters = beginRepeatParameters(repeat, this.#time)
-    const { beginRepeat, beginRepeatLimited, hold } = this.#statements
     const { limited } = repeat
     const [row] =
       limited === undefined
-        ? await this.#call(beginRepeat, parameters)
-        : await this.#holding(hold, [limited.recipient], (connection) =>
-            connection.run(beginRepeatLimited, parameters),
-          )
+        ? await this.#call(this.#statements.beginRepeat, beginRepeatParameters(repeat, this.#time))
+        : await this.#taken(() => this.#limited.beginRepeat(repeat, limited))
     return row === undefined ? null : toEffectWork(row, repeat)
-  }
-
-  #takeLimited(claim: DueClaim): Promise<Row[]> {
-    const { holdOrPass, takeDueLimited } = this.#statements
-    return this.#holding(holdOrPass, Object.keys(claim.slots), async (connection, held) => {
-      if (held.length === 0) return []
-      const slots = Object.fromEntries(held.map((name) => [name, claim.slots[name]!]))
-      const limits = limitParameters(held.map((name) => [name, claim.limits![name]!]))
-      const parameters = takeDueParameters({ ...claim, slots }, this.#time)
-      return await connection.run(takeDueLimited, [...parameters, ...limits])
-    })
-  }
-
-  /** A transaction of two statements: the second sees all that was begun by who held these recipients before. */
-  #holding(
-    hold: Statement,
-    recipients: readonly string[],
-    work: (connection: Connection, held: readonly string[]) => Promise<Row[]>,
-  ): Promise<Row[]> {
-    return this.#taken(() =>
-      this.#connections.transact('write', async (connection) => {
-        try {
-          await connection.script('begin')
-          const held = await connection.run(hold, [texts([...recipients].sort())])
-          const rows = await work(
-            connection,
-            held.map(({ recipient }) => recipient as string),
-          )
-          await connection.script('commit')
-          return rows
-        } catch (error) {
-          if (!connection.isLost) await connection.script('rollback').catch(() => connection.drop())
-          throw error
-        }
-      }),
-    )
   }
 
   async renew(renewal: {
@@ -289,10 +295,12 @@ export class PostgresStore implements Store {
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))
-  readonly listQuarantine: Store['listQuarantine'] = (page) =>
-    this.#taken(() => this.#reading.listQuarantine(page))
-  readonly showQuarantine: Store['showQuarantine'] = (id) =>
-    this.#taken(() => this.#reading.showQuarantine(id))
+  readonly listQuarantine: Store['listQuarantine'] = (query) =>
+    this.#taken(() => this.#quarantine.list(query))
+  readonly showQuarantine: Store['showQuarantine'] = (id) => this.#taken(() => this.#quarantine.show(id))
+  readonly audit: Store['audit'] = (entry) =>
+    this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
+  readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
 
   #through(executor: SqlExecutor): Run {
@@ -310,6 +318,13 @@ export class PostgresStore implements Store {
         throw isOvertaken(error) ? toError(error, this.location, 'write') : error
       }
     }
+  }
+
+  /** Statements of one commit. */
+  #together<Value>(work: (run: Run) => Promise<Value>): Promise<Value> {
+    return this.#connections.commit((connection) =>
+      work((statement, parameters) => connection.run(statement, parameters)),
+    )
   }
 
   /** A call of its own: refused when closed, waited for when closing. */
@@ -351,17 +366,6 @@ export class PostgresStore implements Store {
       this.#track(this.#run(notify, [channelOf(this.#settings)])).catch(() => {})
     }, hintPauseMs).unref()
   }
-}
-
-/** Recipients without limits cost one statement, those with limits a transaction; null where there are none. */
-function byLimits(claim: DueClaim): [free: DueClaim | null, limited: DueClaim | null] {
-  const { limits = {} } = claim
-  const wanted = Object.entries(claim.slots).filter(([, slots]) => slots >= 1)
-  const part = (isLimited: boolean) => {
-    const slots = wanted.filter(([name]) => (limits[name] !== undefined) === isLimited)
-    return slots.length === 0 ? null : { ...claim, slots: Object.fromEntries(slots) }
-  }
-  return [part(false), part(true)]
 }
 
 function closed(): CounterfoilError {
