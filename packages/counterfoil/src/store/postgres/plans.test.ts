@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { delivery } from '../conformance/given.ts'
 import { auditStatements } from './audit.ts'
+import { backlogStatement } from './backlog.ts'
 import { describeOn } from './fixtures/describe-on.ts'
 import { postgres } from './index.ts'
 import { decideStatements } from './quarantine-decide.ts'
@@ -39,6 +40,7 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     ...Object.values(writingStatements('plans')),
     ...Object.values(receiptsIn),
     ...Object.values(others),
+    backlogStatement('plans'),
     ...Object.values(ofQuarantine),
     ...Object.values(walks).flatMap(({ down, up }) => [down.page, down.last, up.page, up.last]),
     ...Object.values(decideStatements('plans')),

@@ -66,6 +66,9 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
       leaseMs,
     }
     assert.ok(await store.beginRepeat(repeat))
+    const limits = { bank: { concurrency: 1, rate: { count: 1, perMs: 1_000 } } }
+    for (const now of [start, start + leaseMs])
+      await store.takeDue({ worker: alice, now, leaseMs, slots: { bank: 1 }, limits })
     const move = { to: 'kept' as const, reason: 'schema-failure' as const, detail: {} }
     const [entry] = (await store.listQuarantine({ limit: 1 })).entries
     const decided = await store.decideQuarantine({

@@ -32,6 +32,7 @@ import type {
 } from '../store.ts'
 import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
 import { AuditLog } from './audit.ts'
+import { backlogStatement } from './backlog.ts'
 import { Batches } from './batches.ts'
 import { texts } from './columns.ts'
 import type { Row, Run } from './connection.ts'
@@ -40,6 +41,7 @@ import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
 import { isOvertaken, toError } from './failure.ts'
 import { Hints } from './hints.ts'
+import { byLimits, Limited } from './limited.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
@@ -65,6 +67,8 @@ export class PostgresStore implements Store {
   readonly #settings: StoreSettings
   readonly #time: Timekeeper
   readonly #statements
+  readonly #limited: Limited
+  readonly #backlog: Statement
   readonly #connections: Connections
   readonly #sessions: Connections
   readonly #hints: Hints
@@ -84,6 +88,12 @@ export class PostgresStore implements Store {
     this.location = location
     this.#time = new Timekeeper(settings.clock)
     this.#statements = writingStatements(settings.schema)
+    this.#limited = new Limited({
+      statements: this.#statements,
+      time: this.#time,
+      together: (work) => this.#together(work),
+    })
+    this.#backlog = backlogStatement(settings.schema)
     this.#connections = new Connections(urls, location, ofStatements(settings), settings.maxConnections)
     this.#sessions = new Connections(urls, location, ofSessions(settings), settings.maxSessions)
     this.#hints = new Hints(settings.listenUrls, ofSessions(settings), channelOf(settings))
@@ -223,12 +233,23 @@ export class PostgresStore implements Store {
   }
 
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
-    const rows = await this.#call(this.#statements.takeDue, takeDueParameters(claim, this.#time))
-    return rows.map((row) => toWork(row, claim))
+    const { free, limited } = byLimits(claim)
+    const begun = limited === null ? [] : await this.#taken(() => this.#limited.takeDue(limited))
+    const taking =
+      free === null
+        ? Promise.resolve([])
+        : this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time))
+    // What was begun must reach its worker; the others are asked for again by the next claim.
+    const others = begun.length === 0 ? await taking : await taking.catch(() => [])
+    return [...begun, ...others].map((row) => toWork(row, claim))
   }
 
   async beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null> {
-    const [row] = await this.#call(this.#statements.beginRepeat, beginRepeatParameters(repeat, this.#time))
+    const { limited } = repeat
+    const [row] =
+      limited === undefined
+        ? await this.#call(this.#statements.beginRepeat, beginRepeatParameters(repeat, this.#time))
+        : await this.#taken(() => this.#limited.beginRepeat(repeat, limited))
     return row === undefined ? null : toEffectWork(row, repeat)
   }
 
@@ -265,6 +286,10 @@ export class PostgresStore implements Store {
   }
 
   readonly status: Store['status'] = () => this.#taken(() => this.#reading.status())
+  readonly backlog: Store['backlog'] = async () => {
+    const [row] = await this.#call(this.#backlog, [])
+    return row!.waiting as number
+  }
   readonly listReceipts: Store['listReceipts'] = (query) =>
     this.#taken(() => this.#reading.listReceipts(query))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
