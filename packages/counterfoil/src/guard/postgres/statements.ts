@@ -47,7 +47,11 @@ export class Statements {
       ? this.#run(client, 'claim', [id, lock]).then(({ rows }) => rows)
       : this.#claimAfter(client, begin, [id, lock]))
     if (row.now === null) return { inFlight: true, row: null, now: 0 }
-    return { inFlight: false, row: row.row === null ? null : toKeyRow(JSON.parse(row.row)), now: Number(row.now) }
+    return {
+      inFlight: false,
+      row: row.row === null ? null : toKeyRow(JSON.parse(row.row)),
+      now: Number(row.now),
+    }
   }
 
   async #claimAfter(client: PgClient, begin: string, values: readonly Value[]): Promise<any[]> {
