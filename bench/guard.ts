@@ -1,5 +1,5 @@
 /**
- * What a guard costs: requests a second through a handler that already writes one row in a transaction, bare, guarded,
+ * What a guard costs, on the wall's clock and on the processor's of this process: requests a second through a handler that already writes one row in a transaction, bare, guarded,
  * and behind two idempotency libraries of npm that keep their records in the same database:
  * `npm run bench:guard [-- ROUNDS [REQUESTS]]`. Rounds alternate; the first is a warm-up.
  */
@@ -185,36 +185,39 @@ try {
     ['SQLite', async () => onSqlite()],
     ['PostgreSQL', () => onPostgres(server)],
   ] as const) {
-    const rates = new Map<string, number[]>()
+    const rates = new Map<string, Spent[]>()
     for (let round = 0; round <= rounds; round++) {
       const database = await open()
       await database.guarded.migrate()
       const measured = Object.entries(ways(database))
-      for (const [way, run] of measured) await secondsOf(run, `${way}-${round}-first`, database.atOnce)
-      const seconds = new Map(measured.map(([way]) => [way, 0]))
+      for (const [way, run] of measured) await spentOn(run, `${way}-${round}-first`, database.atOnce)
+      const spent = new Map(measured.map(([way]) => [way, { wall: 0, cpu: 0 }]))
       // In small turns, so that a disturbance meets all of them alike; another one is first each time.
       for (let turn = 0; turn < requests / atATime; turn++) {
         for (let index = 0; index < measured.length; index++) {
           const [way, run] = measured[(index + turn) % measured.length]!
-          const took = await secondsOf(run, `${way}-${round}-${turn}`, database.atOnce)
-          seconds.set(way, seconds.get(way)! + took)
+          const { wall, cpu } = await spentOn(run, `${way}-${round}-${turn}`, database.atOnce)
+          const sum = spent.get(way)!
+          sum.wall += wall
+          sum.cpu += cpu
         }
       }
-      for (const [way, took] of seconds)
-        if (round > 0) rates.set(way, [...(rates.get(way) ?? []), requests / took])
+      for (const [way, sum] of spent) if (round > 0) rates.set(way, [...(rates.get(way) ?? []), sum])
       await database.close()
     }
     const bare = rates.get('bare')!
+    const times = (all: readonly Spent[], clock: keyof Spent) =>
+      spread(
+        all.map((sum, round) => sum[clock] / bare[round]![clock]),
+        2,
+      )
     print([
       [`${name}, requests a second`, ''],
       ...[...rates].map(
         ([way, all]) =>
           [
             `  ${way}`,
-            `${spread(all)}   bare takes ${spread(
-              all.map((rate, round) => bare[round]! / rate),
-              2,
-            )} times as many`,
+            `${spread(all.map(({ wall }) => requests / wall))}   takes ${times(all, 'wall')} times as long as bare, ${times(all, 'cpu')} times the processor`,
           ] as const,
       ),
     ])
@@ -223,7 +226,13 @@ try {
   await server.dispose()
 }
 
-async function secondsOf(run: Way, name: string, atOnce: number): Promise<number> {
+/** Seconds. */
+interface Spent {
+  wall: number
+  cpu: number
+}
+
+async function spentOn(run: Way, name: string, atOnce: number): Promise<Spent> {
   const sent = Array.from(
     { length: atATime },
     (_, index) =>
@@ -234,9 +243,11 @@ async function secondsOf(run: Way, name: string, atOnce: number): Promise<number
       }),
   )
   const begun = performance.now()
+  const before = process.cpuUsage()
   await concurrently(atATime, atOnce, async (index) => {
     const response = await run(sent[index]!)
     if (response.status !== 201) throw new Error(`${name} was answered ${response.status}`)
   })
-  return (performance.now() - begun) / 1000
+  const { user, system } = process.cpuUsage(before)
+  return { wall: (performance.now() - begun) / 1000, cpu: (user + system) / 1e6 }
 }

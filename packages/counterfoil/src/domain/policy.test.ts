@@ -118,6 +118,20 @@ describe('absence', () => {
     assert.equal(absenceIsFinal({ contract: idempotent, attempts }, day), false)
   })
 
+  test('is no sooner final for a rejected version: nothing lands any more, but a lookup may still lag behind', () => {
+    const fence = { header: 'Fence-Version', rejectedWith: 412 }
+    const fenced = { ...unknownAttempt(2, 2_000, 3_000), outcome: 'fenced', open: false } as const
+    const rejected = [...attempts, fenced]
+    for (const [contract, askedAt, final] of [
+      [queryable, 32_999, false],
+      [queryable, 33_000, true],
+      [hinting, day, false],
+    ] as const) {
+      const ordered = { ...contract, ordering: { fence } }
+      assert.equal(absenceIsFinal({ contract: ordered, attempts: rejected }, askedAt), final)
+    }
+  })
+
   test('is never final while an attempt is in flight', () => {
     const inFlight = [...attempts, { ...unknownAttempt(2, 2_000, 0), endedAt: null, outcome: null }]
     assert.equal(absenceIsFinal({ contract: queryable, attempts: inFlight }, day), false)

@@ -135,7 +135,9 @@ export function repeatUntil({
 
 /**
  * True when "not there", answered now, proves that nothing acted or ever will (design.md: absence can be overtaken):
- * late enough that nothing may still land, and early enough that nothing is forgotten yet.
+ * late enough that nothing may still land, and early enough that nothing is forgotten yet. A rejected version shows
+ * that nothing lands any more, and shortens nothing: no contract says that its lookup sees every act at once, so what
+ * acted before may be missing from the answer still.
  */
 export function absenceIsFinal(
   { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,

@@ -1,16 +1,15 @@
-import 'reflect-metadata'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
-import { Catch, Controller, Module, Post, Req, Res } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
+import { around, nest, nestIntercepted, type Running } from '../fixtures/nest-apps.ts'
 import { guardOn, seatHandler } from '../fixtures/service.ts'
 import { sqliteService } from '../fixtures/sqlite-service.ts'
 import {
@@ -22,10 +21,8 @@ import {
   guardPaths,
   honoPaths,
   honoRoute,
-  nestAnswer,
 } from '../index.ts'
 
-type Running = { readonly url: string; readonly stop: () => Promise<unknown> }
 /** A server with `POST /api/seats` guarded, `GET /other` plain, and errors answered `500 planted`. */
 type Start = (guard: Guard<any, any>, handler: any) => Promise<Running>
 
@@ -86,33 +83,10 @@ const frameworks: Record<string, Start> = {
   },
   Nest: async (guard, handler) => await nest(guard, handler, false),
   'Nest behind its body parser': async (guard, handler) => await nest(guard, handler, true),
-}
-
-/** Decorators are applied by hand: Node strips types and leaves their syntax as it is. */
-async function nest(guard: Guard<any, any>, handler: any, bodyParser: boolean): Promise<Running> {
-  class Seats {
-    async open(request: express.Request, response: express.Response) {
-      await nestAnswer(guard, request, response, handler)
-    }
-  }
-  Controller('api')(Seats)
-  Post('seats')(Seats.prototype, 'open', Object.getOwnPropertyDescriptor(Seats.prototype, 'open')!)
-  Req()(Seats.prototype, 'open', 0)
-  Res()(Seats.prototype, 'open', 1)
-  class Planted {
-    catch(error: Error, host: any) {
-      host.switchToHttp().getResponse().status(500).send(error.message)
-    }
-  }
-  Catch(RangeError)(Planted)
-  class App {}
-  Module({ controllers: [Seats] })(App)
-  const app = await NestFactory.create(App, new ExpressAdapter(), { logger: false, bodyParser })
-  app.useGlobalFilters(new Planted())
-  app.use(guardPaths(guard))
-  app.use('/other', (_: unknown, response: express.Response) => response.send('other'))
-  await app.listen(0, '127.0.0.1')
-  return { url: (await app.getUrl()).replace('[::1]', '127.0.0.1'), stop: () => app.close() }
+  'Nest on Express, by interceptor': async (guard, handler) =>
+    await nestIntercepted(guard, handler, new ExpressAdapter()),
+  'Nest on Fastify, by interceptor': async (guard, handler) =>
+    await nestIntercepted(guard, handler, new FastifyAdapter()),
 }
 
 for (const [name, start] of Object.entries(frameworks)) {
@@ -211,5 +185,46 @@ for (const [name, start] of Object.entries(frameworks)) {
       assert.equal(await (await get('/other')).text(), 'other')
       assert.equal((await get('/nothing')).status, 404)
     })
+  })
+}
+
+for (const name of ['Nest on Express, by interceptor', 'Nest on Fastify, by interceptor']) {
+  test(`${name}: others around it see the end, an empty answer too, and a method without a handler says so`, async () => {
+    const service = await sqliteService()
+    const guard = await guardOn(service)
+    const running = await frameworks[name]!(
+      guard,
+      seatHandler(service, () => ({ status: 204 })),
+    )
+    around.length = 0
+    const post = (path: string, key: string) =>
+      fetch(running.url + path, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-caller': 'alice',
+          'idempotency-key': key,
+          connection: 'close',
+        },
+        body: '{"seat":"A1"}',
+      })
+    const replayed = []
+    for (let time = 0; time < 2; time++) {
+      const answer = await post('/api/seats', 'k1')
+      assert.deepEqual([answer.status, await answer.text()], [204, ''])
+      replayed.push(answer.headers.get('idempotency-replayed'))
+    }
+    assert.deepEqual(
+      [replayed, around],
+      [
+        [null, 'true'],
+        ['ended', 'ended'],
+      ],
+    )
+    const nothing = await post('/api/nothing', 'k2')
+    assert.match(await nothing.text(), /Seats\.nothing is guarded and returned no handler/)
+    assert.deepEqual(await service.rows(), ['A1/k1'])
+    await running.stop()
+    await service.dispose()
   })
 }

@@ -46,7 +46,7 @@ export function fastifyPaths(guard: Guard<any, any>) {
   }
 }
 
-function arrivalOf({ raw, originalUrl, body }: FastifyRequestLike): Arrival {
+export function arrivalOf({ raw, originalUrl, body }: FastifyRequestLike): Arrival {
   return withParsedBody({ ...fromIncoming(raw), url: originalUrl }, body)
 }
 

@@ -20,14 +20,19 @@ afterEach(() => service.dispose())
 /** A handler that stops in the middle of its transaction until it is let go on. */
 function gate() {
   const entered = Promise.withResolvers<void>()
-  const open = Promise.withResolvers<void>()
+  const open = Promise.withResolvers<string | undefined>()
   const handler = async ({ tx }: { tx: pg.PoolClient }) => {
+    const ended = new Promise((resolve) => tx.once('end', resolve))
     await service.write(tx, 'gated')
     entered.resolve()
-    await open.promise
+    if ((await open.promise) === 'when the connection has ended') await ended
     return { status: 201, json: { gated: true } }
   }
-  return { entered: entered.promise, open: open.resolve, handler: handler as never }
+  return {
+    entered: entered.promise,
+    open: (when?: string) => open.resolve(when),
+    handler: handler as never,
+  }
 }
 
 describe('while a request is in flight', () => {
@@ -65,7 +70,7 @@ describe('while a request is in flight', () => {
     await server.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'",
     )
-    open()
+    open('when the connection has ended')
     const lost = await seen(await first)
     assert.deepEqual([lost.status, lost.code], [503, 'store_unavailable'])
     assert.deepEqual(await service.rows(), [])
@@ -84,7 +89,7 @@ describe('while a request is in flight', () => {
       assert.equal(next.status, 409)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    open()
+    open('when the connection has ended')
     assert.equal((await first).status, 503)
     assert.deepEqual(await service.rows(), ['A1/k1'])
   })
@@ -114,6 +119,59 @@ test('an answer to COMMIT that is lost leaves it unknown, and the repeat is a re
     'true',
   )
   assert.deepEqual(await service.rows(), ['A1/k1'])
+})
+
+test("a request takes three messages, its handler's among them, and a replay takes two", async () => {
+  const messages: string[] = []
+  const client = new pg.Client(service.url)
+  await client.connect()
+  const query = client.query.bind(client)
+  client.query = ((statement: any, values: any) => {
+    messages.push(typeof statement === 'string' ? statement : statement.text)
+    return query(statement, values)
+  }) as never
+  const prepared = await guardOn({ ...service, store: postgresGuardStore(client as PgClient) })
+  const plain = await guardOn({
+    ...service,
+    store: postgresGuardStore(client as PgClient, { prepare: false }),
+  })
+  const sent = async (by: typeof prepared, key: string) => {
+    messages.length = 0
+    assert.equal((await by.handle(request({ key }), seatHandler(service))).status, 201)
+    return messages.length
+  }
+  await sent(prepared, 'first-on-its-connection')
+  for (const [way, by] of Object.entries({ prepared, plain })) {
+    assert.equal(await sent(by, way), 3, messages.join('\n'))
+    assert.equal(await sent(by, way), 2, messages.join('\n'))
+  }
+  await client.end()
+})
+
+test('text that would end a literal stays text, prepared or not', async () => {
+  const answer = { status: 200, headers: { 'x-a': `'); drop table guard_key; --\\$1` }, body: `'\\$2"` }
+  for (const prepare of [true, false]) {
+    const pool = new pg.Pool({ connectionString: service.url, max: 1 })
+    const seats = await guardOn({ ...service, store: postgresGuardStore<pg.PoolClient>(pool, { prepare }) })
+    // The first request of a connection prepares; the ones after it send their values as text.
+    for (const n of [1, 2, 3]) {
+      const key = `${prepare}')$1;--${n}`
+      const handler = seatHandler(service, () => answer)
+      const first = await seen(await seats.handle(request({ key }), handler))
+      const { 'idempotency-replayed': replayed, ...headers } = (
+        await seen(await seats.handle(request({ key }), handler))
+      ).headers
+      assert.deepEqual([headers, headers['x-a']], [first.headers, answer.headers['x-a']])
+      assert.equal(replayed, 'true')
+      const looked = await seen(
+        (await seats.serve(
+          request({ method: 'GET', path: `/counterfoil/keys/${encodeURIComponent(key)}`, key: null }),
+        ))!,
+      )
+      assert.equal(looked.json.answer.body, answer.body)
+    }
+    await pool.end()
+  }
 })
 
 test('a handler that goes on after a failed statement commits nothing', async () => {
