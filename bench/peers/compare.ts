@@ -2,7 +2,7 @@
  * Counterfoil beside its peers and beside bare inserts, on one PostgreSQL, in one run: `npm run bench:peers [-- OPTIONS]`.
  *
  *   --rounds 5       each round takes every case once, in another order
- *   --seconds 3      how long items are sent, after a warm-up of a quarter of that
+ *   --seconds 3      how long items are sent, after a warm-up of 2,000 items
  *   --waiting 20000  items that wait when work begins (DBOS gets a tenth of them)
  *   --events 200     single events on an idle system
  *   --old 1000000    finished items for the group `history`
@@ -56,20 +56,6 @@ const sink = spawn(process.execPath, [join(import.meta.dirname, '../sink.ts')], 
 const [line] = (await once(sink.stdout!, 'data')) as [Buffer]
 const sinkUrl = line.toString().trim()
 
-const measured: Measured[] = []
-try {
-  for (let round = 0; round < Number(values.rounds); round++) {
-    for (const one of rotated(chosen, round)) {
-      const figure = await measure(server, one)
-      measured.push({ group: one.group, name: one.name, kind: one.kind, round, figure })
-      console.log(`${round + 1}  ${one.group}  ${one.name}  ${JSON.stringify(figure)}`)
-    }
-  }
-} finally {
-  sink.disconnect()
-  await server.stop()
-}
-
 const machine = [
   ...describeMachine(),
   server.version,
@@ -80,12 +66,29 @@ const machine = [
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')}`,
 ]
-mkdirSync(values.report, { recursive: true })
-writeFileSync(join(values.report, 'figures.json'), JSON.stringify({ machine, measured }, null, 1))
-const text = report(machine, measured)
-writeFileSync(join(values.report, 'report.md'), text)
-writeFileSync(join(values.report, 'report.svg'), plot(machine, measured))
-console.log(`\n${text}`)
+const measured: Measured[] = []
+try {
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const one of rotated(chosen, round)) {
+      const figure = await measure(server, one)
+      measured.push({ group: one.group, name: one.name, kind: one.kind, round, figure })
+      console.log(`${round + 1}  ${one.group}  ${one.name}  ${JSON.stringify(figure)}`)
+    }
+    save()
+  }
+} finally {
+  sink.disconnect()
+  await server.stop()
+}
+console.log(`\n${report(machine, cases, measured)}`)
+
+/** After each round: a run that is cut short leaves what it has. */
+function save(): void {
+  mkdirSync(values.report, { recursive: true })
+  writeFileSync(join(values.report, 'figures.json'), JSON.stringify({ machine, measured }, null, 1))
+  writeFileSync(join(values.report, 'report.md'), report(machine, cases, measured))
+  writeFileSync(join(values.report, 'report.svg'), plot(machine, cases, measured))
+}
 
 /** Another order each round, so that no case always follows the same one or always comes first. */
 function rotated(all: readonly Case[], round: number): Case[] {

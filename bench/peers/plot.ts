@@ -1,5 +1,6 @@
 import { median } from '../figures.ts'
-import { type Measured, type Row, rowsOf, titles } from './report.ts'
+import type { Case } from './cases.ts'
+import { groupsOf, type Measured, type Row, rowsOf, titles } from './report.ts'
 
 const width = 960
 const left = 300
@@ -9,12 +10,16 @@ const gap = 8
 const colors: Readonly<Record<Row['kind'], string>> = { ours: '#1b6e53', peer: '#8a93a3', floor: '#d7b25b' }
 
 /** Bars of the medians, a panel a group, with the range of the rounds as a line across each bar's end. */
-export function plot(machine: readonly string[], measured: readonly Measured[]): string {
+export function plot(
+  machine: readonly string[],
+  cases: readonly Case[],
+  measured: readonly Measured[],
+): string {
   const parts: string[] = []
   let y = 64
-  for (const group of [...new Set(measured.map((one) => one.group))]) {
+  for (const group of groupsOf(measured)) {
     const [value, unit] = group === 'idle' ? (['p50', 'ms, p50'] as const) : (['rate', 'a second'] as const)
-    const rows = rowsOf(measured, group).map((row) => ({
+    const rows = rowsOf(cases, measured, group).map((row) => ({
       row,
       values: row.rounds.flatMap(({ figure }) => figure[value] ?? []),
     }))

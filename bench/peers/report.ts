@@ -1,5 +1,5 @@
 import { median, spread } from '../figures.ts'
-import { besideOld, type Case, type Group } from './cases.ts'
+import { besideOld, type Case, type Group, groups } from './cases.ts'
 import type { Figure } from './measure.ts'
 
 export interface Measured {
@@ -25,13 +25,20 @@ export const titles: Readonly<Record<Group, string>> = {
   history: 'Waiting effects that do nothing, beside old finished ones',
 }
 
-export function rowsOf(measured: readonly Measured[], group: Group): Row[] {
-  const rows = new Map<string, Measured[]>()
-  for (const one of measured) {
-    if (one.group !== group) continue
-    rows.set(one.name, [...(rows.get(one.name) ?? []), one])
-  }
-  return [...rows].map(([name, rounds]) => ({ name, kind: rounds[0]!.kind, rounds }))
+export function groupsOf(measured: readonly Measured[]): Group[] {
+  return groups.filter((group) => measured.some((one) => one.group === group))
+}
+
+/** In the order of the cases, whatever the order of a round was. */
+export function rowsOf(cases: readonly Case[], measured: readonly Measured[], group: Group): Row[] {
+  return cases
+    .filter((one) => one.group === group)
+    .map(({ name, kind }) => ({
+      name,
+      kind,
+      rounds: measured.filter((one) => one.group === group && one.name === name),
+    }))
+    .filter(({ rounds }) => rounds.length > 0)
 }
 
 /**
@@ -67,10 +74,13 @@ const rate = (figure: Figure) => figure.rate
 const p50 = (figure: Figure) => figure.p50
 
 /** Markdown: a table a group, medians with the range of the rounds. */
-export function report(machine: readonly string[], measured: readonly Measured[]): string {
-  const groups = [...new Set(measured.map(({ group }) => group))]
-  const parts = groups.map((group) => {
-    const rows = rowsOf(measured, group)
+export function report(
+  machine: readonly string[],
+  cases: readonly Case[],
+  measured: readonly Measured[],
+): string {
+  const parts = groupsOf(measured).map((group) => {
+    const rows = rowsOf(cases, measured, group)
     return `## ${titles[group]}\n\n${tables[group](rows)}`
   })
   return `${machine.map((line) => `- ${line}`).join('\n')}\n\n${parts.join('\n\n')}\n`

@@ -1,6 +1,7 @@
 /**
  * Counterfoil as a program uses it: a Standard Webhooks producer, a trigger that plans one effect of the event's
- * data, and a recipient that remembers keys. Its defaults, but for 64 calls at once like the peers.
+ * data, and a recipient that remembers keys. Its defaults, but for 256 attempts at once over 64 connections: more
+ * attempts share a commit.
  */
 import {
   type Counterfoil,
@@ -28,7 +29,7 @@ function appOf(store: Store, place: Place, network: Network): Counterfoil {
   const sink = recipient('sink', {
     url: place.sink ?? 'http://127.0.0.1:9',
     allowPrivateAddresses: true,
-    concurrency: 64,
+    concurrency: 256,
     contract: {
       idempotency: {
         header: 'Idempotency-Key',
@@ -63,7 +64,7 @@ function appOf(store: Store, place: Place, network: Network): Counterfoil {
 /** Confirms at once, or calls the sink. */
 function networkOf({ sink }: Place, acted: () => void): Network {
   if (sink !== null) {
-    const real = undiciNetwork()
+    const real = undiciNetwork({ connectionsPerOrigin: 64 })
     return {
       async send(request, signal) {
         const exchange = await real.send(request, signal)

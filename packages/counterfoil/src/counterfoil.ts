@@ -91,6 +91,11 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly drain?: Duration
   /** Deliveries in work at once; more get 429. Default 1024. */
   readonly maxDeliveries?: number
+  /**
+   * Receipts that may wait for their plan, in the store; while more do, deliveries get 503 with Retry-After.
+   * What `publish` writes in the program's own transaction is not refused. Default 1 000 000.
+   */
+  readonly maxBacklog?: number
   readonly clock?: Clock
   readonly random?: Random
   readonly network?: Network
@@ -268,6 +273,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
+        backlogLimit: options.maxBacklog ?? 1_000_000,
       })
       if (work) engine.start()
       parts = { intake, engine, network, publishing }

@@ -19,6 +19,7 @@ export const errorCodes = {
   rate_limited: 'This producer sends more than its rate allows.',
   headers_too_large: 'The headers are too many or too large.',
   overloaded: 'Too many deliveries are waiting; send again later.',
+  backlog_full: 'Too many receipts wait for their plan; send again later.',
   // configuration
   config_invalid: 'The configuration contradicts itself or lacks something.',
   config_not_found: 'The configuration file does not exist or has no usable default export.',

@@ -1,4 +1,4 @@
-import type { EffectId, Instant } from '../domain/index.ts'
+import type { EffectId, Instant, Limits } from '../domain/index.ts'
 import type { DueWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
 import { describe } from './failure-text.ts'
@@ -21,6 +21,7 @@ export class Dispatcher {
   readonly #behind = new Set<string>()
   /** Recipients that asked to be left alone, and until when: nothing is sent to them and nothing asked of them. */
   readonly #quiet = new Map<string, Instant>()
+  readonly #limits: Readonly<Record<string, Limits>>
   readonly #abort = new AbortController()
   #taking = false
   #again = false
@@ -33,6 +34,11 @@ export class Dispatcher {
     this.#ports = ports
     this.#settings = settings
     for (const [name, recipient] of settings.recipients) this.#places.set(name, recipient.concurrency)
+    this.#limits = Object.fromEntries(
+      [...settings.recipients].flatMap(([name, { limits }]) =>
+        limits === undefined ? [] : [[name, limits]],
+      ),
+    )
   }
 
   start(): void {
@@ -82,12 +88,17 @@ export class Dispatcher {
           now: this.#ports.clock.now(),
           leaseMs,
           slots,
+          limits: this.#limits,
         })
+        const wanted = { ...slots }
         for (const work of taken) {
           slots[work.effect.recipient]!--
           this.#run(work)
         }
-        for (const [name, left] of Object.entries(slots)) if (left === 0) this.#behind.add(name)
+        for (const [name, left] of Object.entries(slots)) {
+          if (left === 0) this.#behind.add(name)
+          else if (left < wanted[name]!) this.#lookAgainAt(name)
+        }
       } while (this.#again && !this.#stopped)
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
@@ -96,6 +107,16 @@ export class Dispatcher {
       this.#taking = false
       this.#wakeStop()
     }
+  }
+
+  /** Limits may have left some: there is room when an attempt of ours ends, or when the next token comes. */
+  #lookAgainAt(name: string): void {
+    const limits = this.#limits[name]
+    if (limits === undefined) return
+    this.#behind.add(name)
+    if (limits.rate === null) return
+    const tokenMs = Math.ceil(limits.rate.perMs / limits.rate.count)
+    this.#settings.lookAgain(this.#ports.clock.now() + Math.max(gatherMs, tokenMs))
   }
 
   /** Takes for places that came free, if more may be due. */

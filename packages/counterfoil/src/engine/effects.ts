@@ -118,6 +118,7 @@ export async function attend(
     }
     case 'repeat': {
       const { worker, leaseMs } = settings
+      const { name, limits } = recipient
       const now = ports.clock.now()
       const work = await ports.store.beginRepeat({
         effect: effect.id,
@@ -125,6 +126,7 @@ export async function attend(
         worker,
         now,
         leaseMs,
+        ...(limits === undefined ? {} : { limited: { recipient: name, limits } }),
       })
       return work === null ? undefined : await runAttempt(ports, settings, work, signal)
     }

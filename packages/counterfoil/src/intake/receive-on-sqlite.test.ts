@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
+import { claim, planFor, plansOf } from '../store/conformance/given.ts'
 import type { Store } from '../store/index.ts'
 import { sqlite } from '../store/sqlite/index.ts'
 import { readEvent } from './event.ts'
@@ -66,6 +67,28 @@ const totals = async (store: Store) => {
 }
 
 describe('a delivery on the real store', () => {
+  test('is refused while as many wait as may, and taken again once they are planned', () =>
+    onStore(
+      async ({ store, send, intake: { clock, ports } }) => {
+        ports.store.backlog = () => store.backlog()
+        const next = async (id: string) => {
+          clock.jump(1_000)
+          const { status } = await send(standardRequest(id, now, paid))
+          // The store's answer to who asked beside the delivery.
+          await store.backlog()
+          return status
+        }
+        const statuses = []
+        for (const id of ['m1', 'm2', 'm3', 'm4', 'm5', 'm6']) statuses.push(await next(id))
+        assert.deepEqual(statuses, [202, 202, 202, 202, 503, 503])
+        assert.equal((await totals(store)).receipts, 4)
+        for (const record of await claim(store, clock.now()))
+          await store.plan(planFor({ outbox: record.outbox, receipt: plansOf([record])[0]!.receipt.id }))
+        assert.deepEqual([await next('m5'), await next('m5'), await next('m6')], [503, 202, 202])
+      },
+      { backlogLimit: 3 },
+    ))
+
   test('is accepted, then a duplicate, then a conflict when its content differs; an unknown type is quarantined', () =>
     onStore(async ({ store, send }) => {
       const first = await send(standardRequest('msg_1', now, paid))

@@ -412,6 +412,55 @@ describe('what is refused, and stored nowhere', () => {
   })
 })
 
+describe('when as many receipts wait as may', () => {
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+  test('deliveries get 503 with Retry-After before their body is read, until fewer wait', async () => {
+    let waiting = 5
+    let asked = 0
+    const { receive, clock, entries, counters, ports } = testIntake(acceptAll, { backlogLimit: 5 })
+    ports.store.backlog = async () => {
+      asked++
+      return waiting
+    }
+    // Nobody waits for the store's first answer.
+    assert.equal((await receive(standardRequest('m1', now, paid))).status, 202)
+    await settled()
+    const request = standardRequest('m2', now, paid)
+    const refused = await receive(request)
+    assert.equal(refused.status, 503)
+    const { code, retryAfter } = await problemOf(refused)
+    assert.deepEqual([code, retryAfter], ['backlog_full', '10'])
+    assert.equal(request.bodyUsed, false)
+    assert.equal(counters.get('standard backlog_full'), 1)
+    for (let n = 0; n < 20; n++) await receive(standardRequest(`m${n}`, now, paid))
+    assert.equal(asked, 1, 'the store is asked once a second, however many come')
+    waiting = 4
+    clock.jump(1_000)
+    assert.equal((await receive(standardRequest('m2', now, paid))).status, 503)
+    await settled()
+    assert.equal((await receive(standardRequest('m2', now, paid))).status, 202)
+    assert.deepEqual(
+      entries.map(({ receipt }) => receipt.eventId),
+      ['m1', 'm2'],
+    )
+  })
+
+  test('a store that does not answer leaves it at the last answer', async () => {
+    const { receive, clock, ports } = testIntake(acceptAll, { backlogLimit: 5 })
+    ports.store.backlog = async () => 5
+    await receive(standardRequest('m1', now, paid))
+    await settled()
+    ports.store.backlog = async () => {
+      throw new Error('down')
+    }
+    clock.jump(1_000)
+    await receive(standardRequest('m2', now, paid))
+    await settled()
+    assert.equal((await receive(standardRequest('m2', now, paid))).status, 503)
+  })
+})
+
 describe('our own failure is 503 with Retry-After, and nothing is acknowledged', () => {
   const codes: ErrorCode[] = [
     'store_unavailable',

@@ -1,13 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { codeOf, type Log } from '../domain/index.ts'
 import type { Network } from '../recipients/index.ts'
-import type { Accepted } from '../store/index.ts'
+import type { Accepted, Store } from '../store/index.ts'
 import { acknowledgement, batchAcknowledgement, ownAnswer, refusal, unavailable } from './answers.ts'
 import { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
+import { Backlog } from './backlog.ts'
 import { boundedLog } from './bounded-log.ts'
 import { type Gate, gateOf } from './gate.ts'
 import type { Producer } from './producer.ts'
 import { type Refusal, refuse, type Taken, type TakePorts, take } from './take.ts'
+
+/** A backlog takes a while to shrink. */
+const backlogRetryMs = 10_000
 
 export interface IntakePorts extends TakePorts {
   readonly producers: ReadonlyMap<string, Producer>
@@ -17,6 +21,9 @@ export interface IntakePorts extends TakePorts {
   readonly counters: Map<string, number>
   /** Deliveries in work at once; more get 429. */
   readonly inFlightLimit: number
+  /** Receipts that may wait for their plan; while more do, deliveries get 503. */
+  readonly backlogLimit: number
+  readonly store: TakePorts['store'] & Pick<Store, 'backlog'>
 }
 
 export interface Intake {
@@ -36,6 +43,7 @@ export function createReceive(ports: IntakePorts): Intake {
   const gates = new Map(
     [...ports.producers].map(([name, producer]) => [name, gateOf(producer, ports.network, clock)]),
   )
+  const backlog = new Backlog(() => ports.store.backlog(), ports.backlogLimit, clock)
   let inFlight = 0
 
   function count(producer: string, what: string): void {
@@ -103,6 +111,11 @@ export function createReceive(ports: IntakePorts): Intake {
     }
     if (inFlight >= ports.inFlightLimit) {
       return refused(producer.name, refuse('overloaded', 'too many deliveries are in work'), gate)
+    }
+    // Our own fault, so no 4xx; and before a byte of the body is read.
+    if (backlog.isFull()) {
+      const full = refuse('backlog_full', 'too many receipts wait for their plan')
+      return refused(producer.name, { ...full, retryAfterMs: backlogRetryMs }, gate)
     }
     inFlight++
     try {

@@ -7,6 +7,7 @@ import {
   type Exchange,
   type IdempotencyKey,
   type Instant,
+  type Limits,
   type LookupFinding,
   type Outcome,
   type TombstoneFinding,
@@ -69,6 +70,8 @@ export interface CallRecipient {
   readonly contract: Contract
   readonly timeoutMs: number
   readonly concurrency: number
+  /** Of all processes together. */
+  readonly limits?: Limits
   readonly call: (request: never, context: CallContext) => Promise<unknown>
   readonly classify?: (result: CallResult) => CallReading | undefined
 }

@@ -7,6 +7,7 @@ import {
   type Exchange,
   type IdempotencyKey,
   type Instant,
+  type Limits,
 } from '../domain/index.ts'
 import { late, within } from './deadline.ts'
 import type { Network, NetworkRequest } from './network.ts'
@@ -30,6 +31,8 @@ export interface HttpRecipient {
   readonly allowPrivateAddresses: boolean
   /** Attempts in flight at once. */
   readonly concurrency: number
+  /** Of all processes together. */
+  readonly limits?: Limits
 }
 
 /** Aborted when the time-out of the call has passed, or when the process stops. */

@@ -17,6 +17,7 @@ import type {
   TombstoneReading,
 } from './call-recipient.ts'
 import type { EffectRequest, HeadersFunction, HttpRecipient } from './http-recipient.ts'
+import { type LimitOptions, toLimits } from './limits.ts'
 import { checkPath } from './request-path.ts'
 
 interface CommonOptions<C extends Contract> {
@@ -25,6 +26,8 @@ interface CommonOptions<C extends Contract> {
   readonly timeout?: Duration
   /** Attempts in flight at once from one process. Default 16. */
   readonly concurrency?: number
+  /** What all processes that share the store may do here together. Default: no limit but each one's concurrency. */
+  readonly limits?: LimitOptions
   /** Asks what became of an effect; needed where the contract's lookup is by `function`, or without a `url`. */
   readonly lookup?: (about: AskContext) => Promise<LookupReading>
 }
@@ -107,7 +110,7 @@ export function recipient<const C extends Contract, Request>(
   options: CallOptions<C, Request>,
 ): Recipient<C, Request>
 export function recipient(name: string, options: RecipientOptions<Contract, never>): Recipient {
-  const { contract, timeout = '30s', concurrency = 16, lookup } = options
+  const { contract, timeout = '30s', concurrency = 16, limits, lookup } = options
   checkContract(name, contract)
   const timeoutMs = milliseconds(timeout)
   checkTimes(name, contract, timeoutMs)
@@ -119,6 +122,7 @@ export function recipient(name: string, options: RecipientOptions<Contract, neve
     contract,
     timeoutMs,
     concurrency,
+    ...(limits === undefined ? {} : { limits: toLimits(name, limits) }),
     ...(lookup === undefined ? {} : { lookup }),
     effect: (effectName, about) => ({
       recipient: self,

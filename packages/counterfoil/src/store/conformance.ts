@@ -5,6 +5,7 @@ import { attempts } from './conformance/attempts.ts'
 import { auditing } from './conformance/auditing.ts'
 import type { MakeStore } from './conformance/given.ts'
 import { lifetime } from './conformance/lifetime.ts'
+import { limiting } from './conformance/limiting.ts'
 import { model } from './conformance/model.ts'
 import { outbox } from './conformance/outbox.ts'
 import { planning } from './conformance/planning.ts'
@@ -29,6 +30,7 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('plan', () => planning(makeStore))
     describe('plan session', () => sessions(makeStore))
     describe('attempt', () => attempts(makeStore))
+    describe('limits', () => limiting(makeStore))
     describe('settle', () => settling(makeStore))
     describe('read', () => reading(makeStore))
     describe('quarantine', () => quarantined(makeStore))

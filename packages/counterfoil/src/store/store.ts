@@ -5,6 +5,7 @@ import type {
   Fact,
   Fingerprint,
   Instant,
+  Limits,
   QuarantineId,
   ReceiptId,
   WorkerId,
@@ -105,9 +106,13 @@ export interface Store {
   /**
    * Design decision 3: takes effects that are due. A planned effect is begun in the same transaction: its
    * attempt and lease are durable before this promise fulfils (I5). Any other is only leased for attention.
+   * Of a recipient with limits no more is taken than they leave room for, whatever other workers take at the time.
    */
   takeDue(claim: DueClaim): Promise<DueWork[]>
-  /** Begins a repeat of an unknown effect, if it is still at `expectedVersion`; null when it is not. */
+  /**
+   * Begins a repeat of an unknown effect; null when it is not at `expectedVersion` any more, or when the limits
+   * leave no room: then it is due again when they may.
+   */
   beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null>
   /** Extends the leases that `worker` still holds on these effects. */
   renew(renewal: {
@@ -120,6 +125,8 @@ export interface Store {
   settle(settlement: Settlement): Promise<Settled>
 
   status(): Promise<StoreStatus>
+  /** Receipts that wait for their plan. From a kept total: costs the same however many they are. */
+  backlog(): Promise<number>
   listReceipts(query: ReceiptQuery): Promise<ReceiptView[]>
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
@@ -305,6 +312,8 @@ export interface DueClaim {
   readonly leaseMs: number
   /** How many more effects each recipient may have in flight here. A recipient not named gets none. */
   readonly slots: Readonly<Record<string, number>>
+  /** Of the recipients that have some. */
+  readonly limits?: Readonly<Record<string, Limits>>
 }
 
 export interface EffectWork {
@@ -322,6 +331,8 @@ export interface RepeatBegin {
   readonly worker: WorkerId
   readonly now: Instant
   readonly leaseMs: number
+  /** Where its recipient has limits. */
+  readonly limited?: { readonly recipient: string; readonly limits: Limits }
 }
 
 export interface Settlement {

@@ -265,6 +265,7 @@ export class ModelledStore {
       assert.equal(total, count([...this.#effects.values()], state), `effects ${state}`)
     assert.equal(status.receipts.duplicates, this.#duplicates)
     assert.equal(status.quarantine, this.#quarantined)
+    assert.equal(await this.#store.backlog(), this.#outbox.size)
     // I3: what waits is what was accepted and one alert for each entry in quarantine.
     assert.equal(status.outbox.waiting, this.#outbox.size + this.#quarantined)
   }

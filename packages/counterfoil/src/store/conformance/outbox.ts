@@ -163,4 +163,27 @@ export function outbox(make: MakeStore): void {
       assert.equal((await claim(store)).length, 2)
     }),
   )
+
+  it(
+    'the backlog is what waits for a plan: claimed, postponed or not, and no alert',
+    on(make, async (store, { reopen }) => {
+      assert.equal(await store.backlog(), 0)
+      await store.acceptAll([delivery(), delivery(), delivery(), unfit('schema-failure')])
+      const copy = delivery({ event: 'twice' })
+      await store.accept(copy)
+      await store.accept(copy)
+      assert.equal(await store.backlog(), 4)
+      const [one, two, three] = plansOf(await claim(store))
+      await store.postponePlan({ outbox: one!.outbox, at: muchLater, error: 'x' })
+      assert.equal(await store.backlog(), 4)
+      await store.plan(planFor({ outbox: two!.outbox, receipt: two!.receipt.id }))
+      await store.quarantinePlan({
+        outbox: three!.outbox,
+        receipt: three!.receipt.id,
+        quarantine: quarantine('plan-failed'),
+        at: start,
+      })
+      assert.equal(await (await reopen()).backlog(), 2)
+    }),
+  )
 }

@@ -1,6 +1,5 @@
-import { assert } from '../../domain/index.ts'
 import type { EffectView } from '../records.ts'
-import type { Acceptance, Accepted, Plan, Planned, Settled, Settlement, SqlValue } from '../store.ts'
+import type { Acceptance, Accepted, Plan, Planned, Settled, Settlement } from '../store.ts'
 import {
   type Arrivals,
   acceptParameters,
@@ -9,18 +8,14 @@ import {
   spread,
   toAccepted,
 } from './accept.ts'
-import type { Row } from './connection.ts'
+import type { Run } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { answerEach, answerTogether, Gatherer } from './gather.ts'
 import { namesOf as planNames, planParameters } from './plan.ts'
 import type { Reading } from './read.ts'
 import { notMoved, settleParameters } from './settle.ts'
-import type { Statement } from './statement.ts'
 import type { writingStatements } from './statements.ts'
 import type { Timekeeper } from './time.ts'
-
-/** Runs one of our statements: on a connection of ours, or in somebody's transaction. */
-export type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Row[]>
 
 export interface BatchPorts {
   readonly location: string
@@ -84,19 +79,9 @@ export class Batches {
   /** All in one commit: later statements of it see what the earlier ones wrote. */
   async acceptTogether(entries: readonly Acceptance[]): Promise<Accepted[]> {
     if (entries.length === 0) return []
-    const answers = await this.#ports.connections.transact('write', async (connection) => {
-      await connection.script('begin')
-      try {
-        const accepted = await this.acceptWith(entries, (statement, parameters) =>
-          connection.run(statement, parameters),
-        )
-        assert((await connection.script('commit')) === 'COMMIT', 'a transaction without a failure commits')
-        return accepted
-      } catch (error) {
-        if (!connection.isLost) await connection.script('rollback')
-        throw error
-      }
-    })
+    const answers = await this.#ports.connections.commit((connection) =>
+      this.acceptWith(entries, (statement, parameters) => connection.run(statement, parameters)),
+    )
     this.#ports.onWritten()
     return answers
   }

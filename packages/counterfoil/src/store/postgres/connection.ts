@@ -5,6 +5,9 @@ import type { Statement } from './statement.ts'
 
 export type Row = Record<string, any>
 
+/** Runs one of our statements: on a connection of ours, or in somebody's transaction. */
+export type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Row[]>
+
 export interface ConnectionSettings {
   /** `transaction`: a pooler such as PgBouncer lends a server for one transaction, so nothing is set or prepared on it. */
   readonly pooler: 'none' | 'transaction'

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Finding, SqlValue } from '../store.ts'
-import type { Row } from './connection.ts'
-import { quoted, type Statement } from './statement.ts'
-
-type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Row[]>
+import type { Row, Run } from './connection.ts'
+import { quoted } from './statement.ts'
 
 /** Beyond these a finding is a warning, or a problem. */
 const limits = {

@@ -2,6 +2,7 @@ import { assert, type Instant, transition } from '../../domain/index.ts'
 import type { DueClaim, DueWork, EffectWork, RepeatBegin, SqlValue } from '../store.ts'
 import { numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
+import { chargeOf, placeWaitMs, roomOf } from './pace.ts'
 import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from './rows.ts'
 import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
@@ -17,20 +18,22 @@ assert(attempting === begunState('unknown', 'repeatBegun'), 'a repeat is an atte
 
 /**
  * Design decision 3: attempts begun, with their lease, before their first byte. Takes what is due for each
- * recipient by open_at, passing over what other workers take at the same moment.
+ * recipient by open_at, passing over what other workers take at the same moment. With limits it is the second
+ * statement of its transaction (pace.ts).
  */
-export function takeDueStatement(schema: string): Statement {
+export function takeDueStatement(schema: string, limits: 'free' | 'limited'): Statement {
   const s = quoted(schema)
+  const isLimited = limits === 'limited'
   return {
-    name: 'counterfoil_take_due',
+    name: isLimited ? 'counterfoil_take_due_limited' : 'counterfoil_take_due',
     writes: true,
     text: `
-with clock as materialized (select ${nowSql('$5::bigint')} as now),
+with clock as materialized (select ${nowSql('$5::bigint')} as now),${isLimited ? `${limitedOf(7)},${roomOf(s)},` : ''}
 picked as materialized (
   select d.effect, d.state as before, d.version as before_version from unnest($1::text[], $2::bigint[]) as w(recipient, slots)
   cross join lateral (
     select o.effect, o.state, o.version from ${s}.open o
-    where o.recipient = w.recipient and o.at <= (select now from clock) order by o.at limit w.slots
+    where o.recipient = w.recipient and o.at <= (select now from clock) order by o.at limit ${isLimited ? 'least(w.slots, (select size from room r where r.recipient = w.recipient))' : 'w.slots'}
     for update skip locked) d
 ),
 moved as (
@@ -45,9 +48,19 @@ moved as (
 begun as (
   insert into ${s}.attempt (effect, number, begun_at, worker)
   select effect, attempts, $6::bigint, $3::text from moved where before = 'planned'
-)
+)${isLimited ? `,${chargeOf(s)}` : ''}
 ${workOf(s)}`,
   }
+}
+
+/** What the limits are, from this parameter on. */
+function limitedOf(first: number): string {
+  const of = (place: number, type: string) => `$${first + place}::${type}[]`
+  return `
+limited as materialized (
+  select * from unnest(${of(0, 'text')}, ${of(1, 'bigint')}, ${of(2, 'float8')}, ${of(3, 'float8')})
+    as l(recipient, concurrency, count, per_ms)
+)`
 }
 
 export function takeDueParameters({ worker, now, leaseMs, slots }: DueClaim, time: Timekeeper): SqlValue[] {
@@ -63,24 +76,36 @@ export function takeDueParameters({ worker, now, leaseMs, slots }: DueClaim, tim
 }
 
 /** The unique index of id, then the primary key of open: of many who decided, one finds the version they saw. */
-export function beginRepeatStatement(schema: string): Statement {
+export function beginRepeatStatement(schema: string, limits: 'free' | 'limited'): Statement {
   const s = quoted(schema)
+  const isLimited = limits === 'limited'
+  const asDecided = `o.effect = (select seq from ${s}.effect where id = $1) and o.version = $2::bigint and o.state = 'unknown'`
   return {
-    name: 'counterfoil_begin_repeat',
+    name: isLimited ? 'counterfoil_begin_repeat_limited' : 'counterfoil_begin_repeat',
     writes: true,
     text: `
-with clock as materialized (select ${nowSql('$5::bigint')} as now),
+with clock as materialized (select ${nowSql('$5::bigint')} as now),${isLimited ? `${limitedOf(7)},${roomOf(s)},` : ''}
 moved as (
   update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text, state = '${attempting}',
     version = o.version + 1, attempts = o.attempts + 1, escalated = false, changed_at = $6::bigint
-  where o.effect = (select seq from ${s}.effect where id = $1) and o.version = $2::bigint and o.state = 'unknown'
+  where ${asDecided}${isLimited ? ' and (select size from room) >= 1' : ''}
   returning o.*, 'planned'::text as before, $2::bigint as before_version
 ),
 begun as (
   insert into ${s}.attempt (effect, number, begun_at, worker) select effect, attempts, $6::bigint, $3::text from moved
-)
+)${isLimited ? `,${heldOf(s, asDecided)},${chargeOf(s)}` : ''}
 ${workOf(s)}`,
   }
+}
+
+/** Without room it is due again when there may be some. */
+function heldOf(s: string, asDecided: string): string {
+  return `
+held as (
+  update ${s}.open o set worker = null, at = (select now from clock) + (select
+    case when tokens < 1 then ceil((1 - tokens) * per_ms / count)::bigint else ${placeWaitMs} end from room)
+  where ${asDecided} and (select size from room) < 1
+)`
 }
 
 export function beginRepeatParameters(repeat: RepeatBegin, time: Timekeeper): SqlValue[] {

@@ -29,7 +29,11 @@ describeOn(17, 'opening a PostgreSQL store', (server) => {
     await refuses('made', 'store_schema_older', /counterfoil migrate/, { migrate: false })
     assert.deepEqual(await server.query("select 1 from pg_namespace where nspname = 'made'"), [])
     const store = postgres(server.url(), { schema: 'made' })
-    assert.deepEqual(await store.open({ migrate: true }), { from: 0, to: 1, applied: ['0001_ledger.sql'] })
+    assert.deepEqual(await store.open({ migrate: true }), {
+      from: 0,
+      to: 2,
+      applied: ['0001_ledger.sql', '0002_quarantine.sql'],
+    })
     assert.equal(store.location, `postgres://127.0.0.1:${server.port}/postgres`)
     await store.close()
   })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { debianProgram } from '../../testing/debian-program.ts'
 import {
   accepted,
   alice,
@@ -22,14 +23,7 @@ import { freePort } from './fixtures/server.ts'
 import { until } from './fixtures/standby.ts'
 import { postgres } from './index.ts'
 
-const program = () => {
-  const find = () =>
-    spawnSync('sh', ['-c', 'PATH=$PATH:/usr/sbin command -v pgbouncer'], { encoding: 'utf8' }).stdout.trim()
-  if (find() === '' && process.platform === 'linux' && process.getuid?.() === 0)
-    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'pgbouncer'], { stdio: 'ignore' })
-  return find()
-}
-const pgbouncer = missing(15) === undefined ? program() : ''
+const pgbouncer = missing(15) === undefined ? (debianProgram('pgbouncer', 'pgbouncer') ?? '') : ''
 const why = missing(15) ?? (pgbouncer === '' ? 'it needs pgbouncer (Debian package pgbouncer)' : undefined)
 
 describeOn(

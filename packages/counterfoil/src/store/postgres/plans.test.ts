@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { delivery } from '../conformance/given.ts'
+import { auditStatements } from './audit.ts'
+import { backlogStatement } from './backlog.ts'
 import { describeOn } from './fixtures/describe-on.ts'
 import { postgres } from './index.ts'
+import { decideStatements } from './quarantine-decide.ts'
+import { quarantineStatements } from './quarantine-list.ts'
 import { readingStatements } from './read.ts'
 import { steady } from './settings.ts'
 import type { Statement } from './statement.ts'
@@ -25,16 +29,26 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     await client.end()
   })
 
+  async function planOf(text: string): Promise<string[]> {
+    const { rows } = await client.query(`explain (generic_plan, costs off) ${text}`)
+    return rows.map((row) => row['QUERY PLAN'] as string)
+  }
+
   const { receiptsIn, ...others } = readingStatements('plans')
+  const { walks, ...ofQuarantine } = quarantineStatements('plans')
   const statements: Statement[] = [
     ...Object.values(writingStatements('plans')),
     ...Object.values(receiptsIn),
     ...Object.values(others),
+    backlogStatement('plans'),
+    ...Object.values(ofQuarantine),
+    ...Object.values(walks).flatMap(({ down, up }) => [down.page, down.last, up.page, up.last]),
+    ...Object.values(decideStatements('plans')),
+    ...Object.values(auditStatements('plans')),
   ]
   for (const { name, text } of statements) {
     test(`keeps to the indexes when they have grown: ${name}`, async () => {
-      const { rows } = await client.query(`explain (generic_plan, costs off) ${text}`)
-      const plan = rows.map((row) => row['QUERY PLAN'] as string)
+      const plan = await planOf(text)
       // Totals and migrations are few rows without an index. A status counts what is open: all of a small table.
       const few = name === 'counterfoil_status' ? /Seq Scan on (tally|migration|open)/ : /Seq Scan on tally/
       const wholeTables = plan.filter((line) => /Seq Scan/.test(line) && !few.test(line))
@@ -45,4 +59,37 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
       )
     })
   }
+
+  const indexes = {
+    assignee: 'quarantine_assignee',
+    type: 'quarantine_type',
+    owner: 'quarantine_owner',
+    producer: 'quarantine_producer',
+    reason: 'quarantine_why',
+    waiting: 'quarantine_waiting',
+    state: 'quarantine_state',
+    all: 'quarantine_pkey',
+  } as const
+  for (const [lead, index] of Object.entries(indexes)) {
+    test(`walks its own index without sorting: entries by ${lead}`, async () => {
+      const { down, up } = walks[lead as keyof typeof indexes]
+      for (const { text } of [down.page, down.last, up.page, up.last]) {
+        const plan = await planOf(text)
+        assert.ok(
+          plan.some((line) => new RegExp(`Index (Only )?Scan (Backward )?using ${index} `).test(line)),
+          plan.join('\n'),
+        )
+        assert.ok(!plan.some((line) => /Sort/.test(line)), plan.join('\n'))
+      }
+    })
+  }
+
+  test('finds what nobody attends to in the order of its index, without sorting', async () => {
+    const plan = await planOf(writingStatements('plans').alertUnattended.text)
+    assert.ok(
+      plan.some((line) => line.includes('using quarantine_unattended')),
+      plan.join('\n'),
+    )
+    assert.ok(!plan.some((line) => /Sort/.test(line)), plan.join('\n'))
+  })
 })

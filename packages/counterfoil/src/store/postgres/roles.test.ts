@@ -10,6 +10,7 @@ import {
   claim,
   delivery,
   leaseMs,
+  newAudit,
   newEffect,
   planFor,
   quarantine,
@@ -65,7 +66,22 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
       leaseMs,
     }
     assert.ok(await store.beginRepeat(repeat))
-    for (const { outbox } of alertsOf(await claim(store))) await store.consumeAlert(outbox)
+    const limits = { bank: { concurrency: 1, rate: { count: 1, perMs: 1_000 } } }
+    for (const now of [start, start + leaseMs])
+      await store.takeDue({ worker: alice, now, leaseMs, slots: { bank: 1 }, limits })
+    const move = { to: 'kept' as const, reason: 'schema-failure' as const, detail: {} }
+    const [entry] = (await store.listQuarantine({ limit: 1 })).entries
+    const decided = await store.decideQuarantine({
+      audit: newAudit(),
+      entries: [{ id: entry!.id, expectedVersion: entry!.version, move }],
+      whole: true,
+    })
+    assert.equal(decided.kind, 'decided')
+    assert.equal(await store.alertUnattended({ now: start, since: start, owner: 'head', limit: 1 }), 1)
+    const [first, ...others] = alertsOf(await claim(store))
+    const effect = newEffect({ key: 'alert/as worker' })
+    assert.equal((await store.planAlert({ outbox: first!.outbox, at: start, effect })).kind, 'planned')
+    for (const { outbox } of others) await store.consumeAlert(outbox)
     assert.equal((await store.status()).outbox.waiting, 1)
     await store.close()
   })
@@ -83,6 +99,10 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
       'drop table counterfoil.receipt',
       "insert into counterfoil.migration values (9, 'x', 'x')",
       'truncate counterfoil.final',
+      "update counterfoil.quarantine set reason = 'plan-failed'",
+      'delete from counterfoil.quarantine_note',
+      "update counterfoil.audit set operator = 'x'",
+      'delete from counterfoil.audit',
     ])
       await assert.rejects(client.query(sql), { code: '42501' }, sql)
     await client.end()
@@ -93,6 +113,8 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
     await store.open({ migrate: false })
     assert.ok((await store.status()).receipts.total > 0)
     assert.ok((await store.listEffects({ limit: 10 })).length > 0)
+    assert.ok((await store.listQuarantine({ limit: 10 })).entries.length > 0)
+    assert.equal((await store.listAudit({ limit: 10 })).length, 1)
     const findings = await store.examine!()
     assert.equal(findings.find(({ check }) => check === 'visibility')?.level, undefined)
     await rejects(store.accept(delivery()), 'store_read_only')

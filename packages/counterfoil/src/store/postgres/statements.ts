@@ -1,6 +1,8 @@
 import { acceptStatement } from './accept.ts'
+import { alertUnattendedStatement, consumeAlertStatement, planAlertStatement } from './alerts.ts'
 import { beginRepeatStatement, renewStatement, takeDueStatement } from './due.ts'
-import { claimStatement, consumeAlertStatement, giveUpStatement, postponeStatement } from './outbox.ts'
+import { claimStatement, giveUpStatement, postponeStatement } from './outbox.ts'
+import { holdStatement } from './pace.ts'
 import { planStatement } from './plan.ts'
 import { settleStatement } from './settle.ts'
 
@@ -14,8 +16,14 @@ export function writingStatements(schema: string) {
     postponeAlert: postponeStatement(schema, 'alert'),
     giveUp: giveUpStatement(schema),
     consumeAlert: consumeAlertStatement(schema),
-    takeDue: takeDueStatement(schema),
-    beginRepeat: beginRepeatStatement(schema),
+    planAlert: planAlertStatement(schema),
+    alertUnattended: alertUnattendedStatement(schema),
+    takeDue: takeDueStatement(schema, 'free'),
+    takeDueLimited: takeDueStatement(schema, 'limited'),
+    beginRepeat: beginRepeatStatement(schema, 'free'),
+    beginRepeatLimited: beginRepeatStatement(schema, 'limited'),
+    holdOrPass: holdStatement(schema, 'passes over'),
+    hold: holdStatement(schema, 'waits'),
     renew: renewStatement(schema),
     settle: settleStatement(schema),
   }

@@ -9,6 +9,8 @@ import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
+  AlertPlan,
+  AlertPlanned,
   DueClaim,
   DueWork,
   EffectWork,
@@ -20,22 +22,30 @@ import type {
   Plan,
   Planned,
   PlanSession,
+  QuarantineDecided,
+  QuarantineDecision,
   RepeatBegin,
   Settled,
   Settlement,
   SqlValue,
   Store,
 } from '../store.ts'
-import { Batches, type Run } from './batches.ts'
+import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
+import { AuditLog } from './audit.ts'
+import { backlogStatement } from './backlog.ts'
+import { Batches } from './batches.ts'
 import { texts } from './columns.ts'
-import type { Row } from './connection.ts'
+import type { Row, Run } from './connection.ts'
 import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
 import { isOvertaken, toError } from './failure.ts'
 import { Hints } from './hints.ts'
+import { byLimits, Limited } from './limited.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
+import { QuarantineDecide } from './quarantine-decide.ts'
+import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
 import { Session } from './session.ts'
 import { channelOf, ofMigration, ofSessions, ofStatements, type StoreSettings } from './settings.ts'
@@ -57,10 +67,15 @@ export class PostgresStore implements Store {
   readonly #settings: StoreSettings
   readonly #time: Timekeeper
   readonly #statements
+  readonly #limited: Limited
+  readonly #backlog: Statement
   readonly #connections: Connections
   readonly #sessions: Connections
   readonly #hints: Hints
   readonly #reading: Reading
+  readonly #quarantine: QuarantineList
+  readonly #audit: AuditLog
+  readonly #decide: QuarantineDecide
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -73,10 +88,19 @@ export class PostgresStore implements Store {
     this.location = location
     this.#time = new Timekeeper(settings.clock)
     this.#statements = writingStatements(settings.schema)
+    this.#limited = new Limited({
+      statements: this.#statements,
+      time: this.#time,
+      together: (work) => this.#together(work),
+    })
+    this.#backlog = backlogStatement(settings.schema)
     this.#connections = new Connections(urls, location, ofStatements(settings), settings.maxConnections)
     this.#sessions = new Connections(urls, location, ofSessions(settings), settings.maxSessions)
     this.#hints = new Hints(settings.listenUrls, ofSessions(settings), channelOf(settings))
-    this.#reading = new Reading(settings.schema, this.#time, this.#run)
+    this.#quarantine = new QuarantineList(settings.schema, this.#run)
+    this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
+    this.#audit = new AuditLog(settings.schema)
+    this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
@@ -186,13 +210,46 @@ export class PostgresStore implements Store {
     await this.#call(this.#statements.consumeAlert, [-outbox])
   }
 
+  async planAlert(plan: AlertPlan): Promise<AlertPlanned> {
+    const [row] = await this.#call(this.#statements.planAlert, planAlertParameters(plan, this.#time))
+    return toAlertPlanned(row!)
+  }
+
+  async alertUnattended(about: {
+    now: Instant
+    since: Instant
+    owner: string
+    limit: number
+  }): Promise<number> {
+    const parameters = alertUnattendedParameters(about, this.#time)
+    const [row] = await this.#call(this.#statements.alertUnattended, parameters)
+    return row!.raised
+  }
+
+  async decideQuarantine(decision: QuarantineDecision): Promise<QuarantineDecided> {
+    const decided = await this.#taken(() => this.#together((run) => this.#decide.decide(decision, run)))
+    if (decided.kind === 'decided') this.#hint()
+    return decided
+  }
+
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
-    const rows = await this.#call(this.#statements.takeDue, takeDueParameters(claim, this.#time))
-    return rows.map((row) => toWork(row, claim))
+    const { free, limited } = byLimits(claim)
+    const begun = limited === null ? [] : await this.#taken(() => this.#limited.takeDue(limited))
+    const taking =
+      free === null
+        ? Promise.resolve([])
+        : this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time))
+    // What was begun must reach its worker; the others are asked for again by the next claim.
+    const others = begun.length === 0 ? await taking : await taking.catch(() => [])
+    return [...begun, ...others].map((row) => toWork(row, claim))
   }
 
   async beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null> {
-    const [row] = await this.#call(this.#statements.beginRepeat, beginRepeatParameters(repeat, this.#time))
+    const { limited } = repeat
+    const [row] =
+      limited === undefined
+        ? await this.#call(this.#statements.beginRepeat, beginRepeatParameters(repeat, this.#time))
+        : await this.#taken(() => this.#limited.beginRepeat(repeat, limited))
     return row === undefined ? null : toEffectWork(row, repeat)
   }
 
@@ -229,15 +286,21 @@ export class PostgresStore implements Store {
   }
 
   readonly status: Store['status'] = () => this.#taken(() => this.#reading.status())
+  readonly backlog: Store['backlog'] = async () => {
+    const [row] = await this.#call(this.#backlog, [])
+    return row!.waiting as number
+  }
   readonly listReceipts: Store['listReceipts'] = (query) =>
     this.#taken(() => this.#reading.listReceipts(query))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))
-  readonly listQuarantine: Store['listQuarantine'] = (page) =>
-    this.#taken(() => this.#reading.listQuarantine(page))
-  readonly showQuarantine: Store['showQuarantine'] = (id) =>
-    this.#taken(() => this.#reading.showQuarantine(id))
+  readonly listQuarantine: Store['listQuarantine'] = (query) =>
+    this.#taken(() => this.#quarantine.list(query))
+  readonly showQuarantine: Store['showQuarantine'] = (id) => this.#taken(() => this.#quarantine.show(id))
+  readonly audit: Store['audit'] = (entry) =>
+    this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
+  readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
 
   #through(executor: SqlExecutor): Run {
@@ -255,6 +318,13 @@ export class PostgresStore implements Store {
         throw isOvertaken(error) ? toError(error, this.location, 'write') : error
       }
     }
+  }
+
+  /** Statements of one commit. */
+  #together<Value>(work: (run: Run) => Promise<Value>): Promise<Value> {
+    return this.#connections.commit((connection) =>
+      work((statement, parameters) => connection.run(statement, parameters)),
+    )
   }
 
   /** A call of its own: refused when closed, waited for when closing. */

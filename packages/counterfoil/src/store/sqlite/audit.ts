@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { auditDigest, auditOrigin, sameAct } from '../../domain/index.ts'
+import { auditColumns, auditValues, toAudit } from '../audit-rows.ts'
 import type { AuditRecord, NewAudit } from '../records.ts'
 import type { Audited, AuditQuery } from '../store.ts'
 
@@ -24,7 +25,7 @@ export class AuditLog {
     // The unique index of decision.
     this.#byDecision = db.prepare('select * from counterfoil_audit where decision = ?')
     this.#append = db.prepare(`
-      insert into counterfoil_audit (number, at, operator, role, act, subject, decision, reason, detail, result, digest)
+      insert into counterfoil_audit (${auditColumns})
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     this.#down = db.prepare('select * from counterfoil_audit where number < ? order by number desc limit ?')
     this.#up = db.prepare('select * from counterfoil_audit where number > ? order by number limit ?')
@@ -55,19 +56,7 @@ export class AuditLog {
     const previous = newest === undefined ? auditOrigin : Buffer.from(newest.digest).toString('hex')
     const record = { ...entry, number }
     const digest = auditDigest(previous, record)
-    this.#append.run(
-      number,
-      entry.at,
-      entry.operator,
-      entry.role,
-      entry.act,
-      entry.subject,
-      entry.decision,
-      entry.reason,
-      JSON.stringify(entry.detail),
-      JSON.stringify(entry.result),
-      Buffer.from(digest, 'hex'),
-    )
+    this.#append.run(...auditValues({ ...record, digest }))
     return { ...record, digest }
   }
 
@@ -79,21 +68,5 @@ export class AuditLog {
           ? this.#up.all(after, limit)
           : this.#down.all(before ?? Number.MAX_SAFE_INTEGER, limit)
     return (rows as Row[]).map(toAudit)
-  }
-}
-
-function toAudit(row: Row): AuditRecord {
-  return {
-    number: row.number,
-    at: row.at,
-    operator: row.operator,
-    role: row.role,
-    act: row.act,
-    subject: row.subject,
-    decision: row.decision,
-    reason: row.reason,
-    detail: JSON.parse(row.detail),
-    result: JSON.parse(row.result),
-    digest: Buffer.from(row.digest).toString('hex'),
   }
 }

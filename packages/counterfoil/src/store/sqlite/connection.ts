@@ -6,6 +6,7 @@ import { Counts } from './counts.ts'
 import { Due } from './due.ts'
 import { EffectMoves } from './effect-moves.ts'
 import { Outbox } from './outbox.ts'
+import { Pace } from './pace.ts'
 import type { PackedAcceptance } from './packing.ts'
 import { Planning } from './plan.ts'
 import { Quarantine } from './quarantine.ts'
@@ -28,6 +29,7 @@ export interface Connection {
 /** Calls that only read: a batch of them needs no write lock. */
 export const readingCalls: ReadonlySet<string> = new Set([
   'status',
+  'backlog',
   'listReceipts',
   'showReceipt',
   'listEffects',
@@ -51,7 +53,7 @@ export function prepare(db: DatabaseSync): Connection {
   const decide = new QuarantineDecide(db, audit, quarantine, outbox, counts)
   const reading = new Reading(db, entries, counts)
   const moves = new EffectMoves(db, counts)
-  const due = new Due(db, reading, moves)
+  const due = new Due(db, reading, moves, new Pace(db))
   const settle = new Settle(db, reading, moves, quarantine)
   return {
     db,
@@ -74,6 +76,8 @@ export function prepare(db: DatabaseSync): Connection {
       renew: (renewal) => due.renew(renewal),
       settle: (settlement) => settle.settle(settlement),
       status: () => reading.status(),
+      // Every receipt that is merely accepted has its outbox record.
+      backlog: () => counts.read().get('receipts.accepted') ?? 0,
       listReceipts: (query) => reading.listReceipts(query),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),

@@ -1,7 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { assert, type EffectId, type Fact, transition, type WorkerId } from '../../domain/index.ts'
+import {
+  assert,
+  type EffectId,
+  type Fact,
+  type Limits,
+  transition,
+  type WorkerId,
+} from '../../domain/index.ts'
 import type { DueClaim, DueWork, EffectWork, RepeatBegin } from '../store.ts'
 import type { EffectMoves, KnownEffect } from './effect-moves.ts'
+import type { Pace } from './pace.ts'
 import type { Reading } from './read.ts'
 import { toSealed } from './rows.ts'
 
@@ -9,13 +17,16 @@ import { toSealed } from './rows.ts'
 export class Due {
   readonly #reading: Reading
   readonly #moves: EffectMoves
+  readonly #pace: Pace
   readonly #claim
   readonly #attempt
   readonly #request
   readonly #lease
+  readonly #hold
   readonly #renew
 
-  constructor(db: DatabaseSync, reading: Reading, moves: EffectMoves) {
+  constructor(db: DatabaseSync, reading: Reading, moves: EffectMoves, pace: Pace) {
+    this.#pace = pace
     this.#reading = reading
     this.#moves = moves
     // counterfoil_due_at
@@ -31,33 +42,42 @@ export class Due {
     this.#lease = db.prepare(`
       insert into counterfoil_due (effect, recipient, at, worker) select seq, recipient, ?, ? from counterfoil_effect where seq = ?
       on conflict (effect) do update set at = excluded.at, worker = excluded.worker`)
+    this.#hold = db.prepare('update counterfoil_due set at = ?, worker = null where effect = ?')
     // The unique index of id, then the primary key of due.
     this.#renew = db.prepare(`
       update counterfoil_due set at = ? where worker = ?
         and effect = (select seq from counterfoil_effect where id = ? and state = 'attempting')`)
   }
 
-  takeDue({ worker, now, leaseMs, slots }: DueClaim): DueWork[] {
+  takeDue({ worker, now, leaseMs, slots, limits = {} }: DueClaim): DueWork[] {
     const taken: DueWork[] = []
-    for (const [recipient, limit] of Object.entries(slots)) {
+    for (const [recipient, wanted] of Object.entries(slots)) {
+      const limited = limits[recipient]
+      const limit =
+        limited === undefined ? wanted : Math.min(wanted, this.#pace.room(recipient, limited, now))
       // To SQLite a negative limit is none.
       if (limit < 1) continue
       const rows = this.#claim.all(now + leaseMs, worker, recipient, now, limit) as { effect: number }[]
       rows.sort((a, b) => a.effect - b.effect)
       for (const { effect } of rows) {
         const known = this.#moves.bySeq(effect)
-        if (known.state === 'planned') taken.push(this.#begin(known, 'begun', worker, now))
+        if (known.state === 'planned') taken.push(this.#begin(known, 'begun', worker, now, limited))
         else taken.push({ kind: 'attention', effect: this.#reading.effectBySeq(effect) })
       }
     }
     return taken
   }
 
-  beginRepeat({ effect, expectedVersion, worker, now, leaseMs }: RepeatBegin): EffectWork | null {
+  beginRepeat(repeat: RepeatBegin): EffectWork | null {
+    const { effect, expectedVersion, worker, now, leaseMs, limited } = repeat
     const known = this.#moves.byId(effect)
     if (known === undefined || known.version !== expectedVersion || known.state !== 'unknown') return null
+    if (limited !== undefined && this.#pace.room(limited.recipient, limited.limits, now) < 1) {
+      this.#hold.run(now + this.#pace.wait(limited.recipient, limited.limits, now), known.seq)
+      return null
+    }
     this.#lease.run(now + leaseMs, worker, known.seq)
-    return this.#begin(known, 'repeatBegun', worker, now)
+    return this.#begin(known, 'repeatBegun', worker, now, limited?.limits)
   }
 
   renew(renewal: { worker: WorkerId; effects: readonly EffectId[]; now: number; leaseMs: number }): void {
@@ -65,13 +85,15 @@ export class Due {
     for (const effect of effects) this.#renew.run(now + leaseMs, worker, effect)
   }
 
-  #begin(known: KnownEffect, fact: Fact, worker: WorkerId, now: number): EffectWork {
+  #begin(known: KnownEffect, fact: Fact, worker: WorkerId, now: number, limits?: Limits): EffectWork {
     const { seq } = known
     const next = transition(known.state, fact)
     assert(next.kind === 'moves', `an effect that is ${known.state} cannot be ${fact}`)
     const { number } = this.#attempt.get(seq, now, worker) as { number: number }
     this.#moves.move(known, { to: next.to, disputed: known.disputed === 1, escalated: false, at: now })
     const request = toSealed(this.#request.get(seq) as Record<string, unknown>)
-    return { kind: 'attempt', effect: this.#reading.effectBySeq(seq), attempt: number, request }
+    const effect = this.#reading.effectBySeq(seq)
+    if (limits !== undefined) this.#pace.begun(effect.recipient, limits, seq, number, now)
+    return { kind: 'attempt', effect, attempt: number, request }
   }
 }

@@ -94,6 +94,7 @@ export class SqliteStore implements Store {
   readonly renew: Store['renew'] = (renewal) => this.#call('renew', renewal)
   readonly settle: Store['settle'] = (settlement) => this.#call('settle', settlement)
   readonly status: Store['status'] = () => this.#call('status', null)
+  readonly backlog: Store['backlog'] = () => this.#call('backlog', null)
   readonly listReceipts: Store['listReceipts'] = (query) => this.#call('listReceipts', query)
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
