@@ -1,5 +1,5 @@
-import type { Fingerprint } from '../../domain/index.ts'
-import type { Claim, KeyRow } from '../decide.ts'
+import type { Claim } from '../decide.ts'
+import { type StoredKey, toKeyRow } from '../key-row.ts'
 import { type FencePlace, KeyTaken, type NewAnswer, type NewTombstone } from '../store.ts'
 import type { PgClient, PgResult } from './client.ts'
 
@@ -49,7 +49,7 @@ export class Statements {
     if (row.now === null) return { inFlight: true, row: null, now: 0 }
     return {
       inFlight: false,
-      row: row.row === null ? null : toKeyRow(JSON.parse(row.row)),
+      row: row.row === null ? null : toKeyRow(fromJson(row.row)),
       now: Number(row.now),
     }
   }
@@ -160,31 +160,8 @@ function textsOf(key: string, fence: string): Texts {
   }
 }
 
-interface Row {
-  readonly fingerprint: Fingerprint
-  readonly status: number | null
-  readonly headers: string
-  /** As JSON has bytea: `\\x` and digits, whatever `bytea_output` says. */
-  readonly body: string | null
-  readonly planned_at: number | null
-  readonly at: number
-  readonly expires_at: number | null
-}
-
-function toKeyRow(row: Row): KeyRow {
-  const { status, at, headers, body } = row
-  if (status === null) return { kind: 'tombstoned', at }
-  return {
-    kind: 'answered',
-    fingerprint: row.fingerprint,
-    plannedAt: row.planned_at,
-    at,
-    expiresAt: row.expires_at ?? at,
-    status,
-    answer: body === null ? null : { status, headers: JSON.parse(headers), body: fromHex(body) },
-  }
-}
-
-function fromHex(bytea: string): Uint8Array {
-  return Buffer.from(bytea.slice('\\x'.length), 'hex')
+/** A row as `row_to_json` writes it: bytea as `\\x` and digits, whatever `bytea_output` says. */
+function fromJson(text: string): StoredKey {
+  const row = JSON.parse(text)
+  return { ...row, body: row.body === null ? null : Buffer.from(row.body.slice('\\x'.length), 'hex') }
 }

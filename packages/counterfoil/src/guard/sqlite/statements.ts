@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { KeyRow } from '../decide.ts'
+import { type StoredKey, toKeyRow } from '../key-row.ts'
 import type { FencePlace, NewAnswer, NewTombstone } from '../store.ts'
 
 /** The guard's statements on one connection, prepared once. Each is a look-up by primary key unless it says more. */
@@ -41,7 +42,7 @@ export class Statements {
   }
 
   readKey(id: Uint8Array): KeyRow | null {
-    const row = this.#readKey.get(id) as unknown as Row | undefined
+    const row = this.#readKey.get(id) as unknown as StoredKey | undefined
     return row === undefined ? null : toKeyRow(row)
   }
 
@@ -62,29 +63,5 @@ export class Statements {
 
   clean(forget: boolean, now: number, limit: number): number {
     return Number((forget ? this.#forget : this.#shrink).run(now, limit).changes)
-  }
-}
-
-interface Row {
-  readonly fingerprint: string | null
-  readonly status: number | null
-  readonly headers: string | null
-  readonly body: Uint8Array | null
-  readonly planned_at: number | null
-  readonly at: number
-  readonly expires_at: number | null
-}
-
-function toKeyRow(row: Row): KeyRow {
-  const { status, at, headers, body } = row
-  if (status === null) return { kind: 'tombstoned', at }
-  return {
-    kind: 'answered',
-    fingerprint: row.fingerprint as never,
-    plannedAt: row.planned_at,
-    at,
-    expiresAt: row.expires_at ?? at,
-    status,
-    answer: body === null || headers === null ? null : { status, headers: JSON.parse(headers), body },
   }
 }
