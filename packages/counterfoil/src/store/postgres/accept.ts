@@ -65,7 +65,7 @@ looked as materialized (
   from given g
   left join lateral (
     select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason from ${s}.receipt r
-    left join lateral (select id, reason from ${s}.quarantine where receipt = r.seq limit 1) q on true
+    left join lateral (select id, reason from ${s}.quarantine where receipt = r.seq and state <> 'released' limit 1) q on true
     where r.event_id = g.event_id and r.delivery = g.delivery and r.conflicts_with is null limit 1) f on true
   left join lateral (
     select r.seq, r.id, q.id as quarantine from ${s}.receipt r
@@ -104,17 +104,17 @@ waiting as (
   select seq, producer, ${nowSql('now')} + lease_ms, worker from looked where quarantine is null and ${amongSeq('fresh')}
 ),
 held as materialized (
-  select seq, id, quarantine, reason, detail, owner, received_at, ${nowSql('now')} as at
+  select seq, id, producer, type, event_id, quarantine, reason, detail, owner, received_at, ${nowSql('now')} as at
   from looked where quarantine is not null and ${amongSeq('fresh')}
   union all
-  select seq, id, conflict, 'identity-conflict', json_build_object('first', first_id, 'firstFingerprint',
+  select seq, id, producer, type, event_id, conflict, 'identity-conflict', json_build_object('first', first_id, 'firstFingerprint',
     ${fingerprintText('first_fingerprint')}, 'fingerprint', ${fingerprintText('fingerprint')})::text,
     conflict_owner, received_at, ${nowSql('now')}
   from looked where ${amongSeq('disagreeing')}
 ),
 entered as (
-  insert into ${s}.quarantine (id, receipt, reason, detail, owner, at)
-  select quarantine, seq, reason, detail, owner, received_at from held
+  insert into ${s}.quarantine (id, receipt, reason, detail, owner, at, attended_at, producer, type, event_id)
+  select quarantine, seq, reason, detail, owner, received_at, received_at, producer, type, event_id from held
 ),
 alerted as (
   insert into ${s}.alert (at, raised_at, reason, owner, receipt, quarantine)

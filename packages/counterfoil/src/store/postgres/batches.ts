@@ -1,4 +1,3 @@
-import { assert } from '../../domain/index.ts'
 import type { EffectView } from '../records.ts'
 import type { Acceptance, Accepted, Plan, Planned, Settled, Settlement, SqlValue } from '../store.ts'
 import {
@@ -84,19 +83,9 @@ export class Batches {
   /** All in one commit: later statements of it see what the earlier ones wrote. */
   async acceptTogether(entries: readonly Acceptance[]): Promise<Accepted[]> {
     if (entries.length === 0) return []
-    const answers = await this.#ports.connections.transact('write', async (connection) => {
-      await connection.script('begin')
-      try {
-        const accepted = await this.acceptWith(entries, (statement, parameters) =>
-          connection.run(statement, parameters),
-        )
-        assert((await connection.script('commit')) === 'COMMIT', 'a transaction without a failure commits')
-        return accepted
-      } catch (error) {
-        if (!connection.isLost) await connection.script('rollback')
-        throw error
-      }
-    })
+    const answers = await this.#ports.connections.commit((connection) =>
+      this.acceptWith(entries, (statement, parameters) => connection.run(statement, parameters)),
+    )
     this.#ports.onWritten()
     return answers
   }

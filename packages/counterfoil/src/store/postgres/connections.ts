@@ -1,4 +1,4 @@
-import { CounterfoilError } from '../../domain/index.ts'
+import { assert, CounterfoilError } from '../../domain/index.ts'
 import { Connection, type ConnectionSettings } from './connection.ts'
 import { isOvertaken, toError } from './failure.ts'
 import type { Statement } from './statement.ts'
@@ -54,6 +54,21 @@ export class Connections {
       // Apart by chance, so that those who met do not meet again.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** tries))
     }
+  }
+
+  /** One transaction of many statements: each sees what was committed when it began. */
+  async commit<Value>(work: (connection: Connection) => Promise<Value>): Promise<Value> {
+    return await this.transact('write', async (connection) => {
+      await connection.script('begin isolation level read committed')
+      try {
+        const value = await work(connection)
+        assert((await connection.script('commit')) === 'COMMIT', 'a transaction without a failure commits')
+        return value
+      } catch (error) {
+        if (!connection.isLost) await connection.script('rollback')
+        throw error
+      }
+    })
   }
 
   /** @throws CounterfoilError when no host takes writes */

@@ -1,6 +1,7 @@
 import type { Instant } from '../../domain/index.ts'
 import type { NewQuarantine, OutboxClaim, OutboxRecord, SqlValue } from '../store.ts'
 import type { Row } from './connection.ts'
+import { enterQuarantine } from './quarantine-return.ts'
 import { receiptColumns, toReceipt, toSealed } from './rows.ts'
 import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
@@ -31,7 +32,7 @@ picked_alerts as materialized (
 alerts as (
   update ${s}.alert a set at = (select now from clock) + $3::bigint, worker = $2::text
   from picked_alerts p where a.seq = p.seq and ${keyed('a.seq', 'picked_alerts', 'seq')}
-  returning a.seq, a.tries, a.reason, a.owner, a.receipt, a.quarantine, a.effect, a.raised_at
+  returning a.seq, a.tries, a.reason, a.owner, a.receipt, a.quarantine, a.effect, a.occasion, a.raised_at
 ),
 room as materialized (select $4::int - (select count(*) from alerts) as size),
 share as materialized (
@@ -49,10 +50,10 @@ plans as (
   returning o.receipt, o.tries
 )
 select 'alert' as claimed, -a.seq::float8 as outbox, a.tries, a.reason, a.owner, a.receipt as about_receipt,
-  a.quarantine, a.effect, a.raised_at::float8, null::boolean as filled, x.*
+  a.quarantine, a.effect, a.occasion, a.raised_at::float8, null::boolean as filled, x.*
 from alerts a left join lateral (${planColumns(s, 'null::bigint')}) x on true
 union all
-select 'plan', p.receipt::float8, p.tries, null, null, null, null, null, null,
+select 'plan', p.receipt::float8, p.tries, null, null, null, null, null, null, null,
   count(*) over (partition by x.producer) >= (select size from share), x.*
 from plans p cross join lateral (${planColumns(s, 'p.receipt')}) x`,
   }
@@ -74,8 +75,9 @@ export function toOutboxRecords(rows: readonly Row[]): OutboxRecord[] {
     if (row.claimed === 'plan') {
       return { kind: 'plan', outbox, tries, receipt: toReceipt(row), payload: toSealed(row) }
     }
-    const { reason, owner, about_receipt: receipt, quarantine, effect, raised_at: at } = row
-    return { kind: 'alert', outbox, tries, alert: { reason, owner, receipt, quarantine, effect, at } }
+    const { reason, owner, about_receipt: receipt, quarantine, effect, occasion, raised_at: at } = row
+    const alert = { reason, owner, receipt, quarantine, effect, occasion, at }
+    return { kind: 'alert', outbox, tries, alert }
   })
   // Alerts first, each kind in the order it came.
   return records.sort((a, b) =>
@@ -109,17 +111,22 @@ export function giveUpStatement(schema: string): Statement {
     name: 'counterfoil_give_up',
     writes: true,
     text: `
-with held as (
+with given_up as (
   delete from ${s}.outbox o where o.receipt = $1::bigint
     and exists (select 1 from ${s}.receipt r where r.seq = o.receipt and r.id = $2::text)
   returning o.receipt
 ),
-entered as (
-  insert into ${s}.quarantine (id, receipt, reason, detail, owner, at)
-  select $3::text, receipt, $4::text, $5::text, $6::text, $7::bigint from held
-)
-insert into ${s}.alert (at, raised_at, reason, owner, receipt, quarantine)
-select ${nowSql('$8::bigint')}, $7::bigint, $4::text, $6::text, $2::text, $3::text from held`,
+${enterQuarantine(s, {
+  receipt: '$2::text',
+  seq: 'g.receipt',
+  id: '$3::text',
+  reason: '$4::text',
+  detail: '$5::text',
+  owner: '$6::text',
+  at: '$7::bigint',
+  now: nowSql('$8::bigint'),
+})}
+select 1 from given_up`,
   }
 }
 
@@ -130,12 +137,4 @@ export function giveUpParameters(
   const { id, reason, detail, owner } = record.quarantine
   const { outbox, receipt, at } = record
   return [outbox, receipt, id, reason, JSON.stringify(detail), owner, at, time.now(at)]
-}
-
-export function consumeAlertStatement(schema: string): Statement {
-  return {
-    name: 'counterfoil_consume_alert',
-    writes: true,
-    text: `delete from ${quoted(schema)}.alert where seq = $1::bigint`,
-  }
 }

@@ -3,6 +3,7 @@ import { fingerprintBytes, fingerprintToBytes } from '../sqlite/digest.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
 import { Block, numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
+import { enterQuarantine } from './quarantine-return.ts'
 import { among, fingerprintText, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
@@ -86,20 +87,23 @@ given_up as materialized (
     'planned', c.planned, 'existing', c.existing)::text from clash c where c.n = g.n)) as detail
   from given g where g.conflict and ${among('n', 'held', 'g.n')}
 ),
-entered as (
-  insert into ${s}.quarantine (id, receipt, reason, detail, owner, at)
-  select quarantine, outbox, 'effect-conflict', detail, owner, at from given_up
-),
-alerted as (
-  insert into ${s}.alert (at, raised_at, reason, owner, receipt, quarantine)
-  select ${nowSql('now')}, at, 'effect-conflict', owner, receipt, quarantine from given_up
-)
+${enterQuarantine(s, {
+  receipt: 'g.receipt',
+  seq: 'g.outbox',
+  id: 'g.quarantine',
+  reason: "'effect-conflict'",
+  detail: 'g.detail',
+  owner: 'g.owner',
+  at: 'g.at',
+  now: nowSql('g.now'),
+})}
 select g.n::int as plan, null::int as m, g.conflict,
   (${among('n', 'held', 'g.n')}) or (g.conflict and (select true from ${s}.outbox where receipt = g.outbox limit 1) is true) as held,
-  c.recipient, c.key, c.planned, c.existing, null::text as id, null::boolean as created
+  c.recipient, c.key, c.planned, c.existing, coalesce((select b.id from returned b where b.receipt = g.outbox), g.quarantine) as quarantine,
+  null::text as id, null::boolean as created
 from given g left join clash c on c.n = g.n
 union all
-select w.plan, w.m::int, null, null, null, null, null, null, coalesce(w.known_id, w.id),
+select w.plan, w.m::int, null, null, null, null, null, null, null, coalesce(w.known_id, w.id),
   case when w.known_seq is not null or (${among('plan', 'good')}) is not true then false
     when ${among('seq', 'created')} then true else ${s}.overtaken() end
 from wanted w`,
@@ -185,7 +189,7 @@ export function planParameters(
             key,
             planned,
             existing,
-            quarantine: plans[index]!.onConflict.id,
+            quarantine: row.quarantine,
           }
         }
         return {

@@ -1,24 +1,15 @@
 import { type EffectState, effectStates, isFinalState } from '../../domain/index.ts'
-import type { CauseView, EffectView, QuarantineView, ReceiptView, Sealed } from '../records.ts'
-import type {
-  EffectQuery,
-  EffectStory,
-  Page,
-  ReceiptQuery,
-  ReceiptStory,
-  SqlValue,
-  StoreStatus,
-} from '../store.ts'
+import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
+import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, SqlValue, StoreStatus } from '../store.ts'
 import { texts } from './columns.ts'
 import type { Row } from './connection.ts'
+import type { QuarantineList } from './quarantine-list.ts'
 import {
   effectColumns,
   historyColumns,
-  quarantineColumns,
   receiptColumns,
   stateColumns,
   toEffect,
-  toQuarantine,
   toReceipt,
   toSealed,
 } from './rows.ts'
@@ -31,11 +22,13 @@ type Run = (statement: Statement, parameters: readonly SqlValue[]) => Promise<Ro
 export class Reading {
   readonly #run: Run
   readonly #time: Timekeeper
+  readonly #quarantine: QuarantineList
   readonly #statements
 
-  constructor(schema: string, time: Timekeeper, run: Run) {
+  constructor(schema: string, time: Timekeeper, quarantine: QuarantineList, run: Run) {
     this.#run = run
     this.#time = time
+    this.#quarantine = quarantine
     this.#statements = readingStatements(schema)
   }
 
@@ -47,15 +40,15 @@ export class Reading {
   }
 
   async showReceipt(id: string): Promise<ReceiptStory | null> {
-    const [[receipt], [quarantine], effects] = await Promise.all([
+    const [[receipt], quarantine, effects] = await Promise.all([
       this.#run(this.#statements.receipt, [id]),
-      this.#run(this.#statements.quarantineOf, [id]),
+      this.#quarantine.ofReceipt(id),
       this.#run(this.#statements.effectsOf, [id]),
     ])
     if (receipt === undefined) return null
     return {
       receipt: toReceipt(receipt),
-      quarantine: quarantine === undefined ? null : toQuarantine(quarantine),
+      quarantine,
       effects: effects as unknown as ReceiptStory['effects'],
     }
   }
@@ -83,15 +76,6 @@ export class Reading {
     return new Map(views.map((view) => [view.id, view]))
   }
 
-  async listQuarantine({ limit, before }: Page): Promise<QuarantineView[]> {
-    return (await this.#run(this.#statements.quarantine, [before ?? null, limit])).map(toQuarantine)
-  }
-
-  async showQuarantine(id: string): Promise<QuarantineView | null> {
-    const [row] = await this.#run(this.#statements.quarantineEntry, [id])
-    return row === undefined ? null : toQuarantine(row)
-  }
-
   async readVault(ref: string): Promise<Sealed | null> {
     const [, receipt] = /^vault\/([0-9]{1,15})$/.exec(ref) ?? []
     if (receipt === undefined) return null
@@ -104,7 +88,7 @@ export class Reading {
     const totals = new Map(rows.map(({ name, value }) => [name as string, value as number | null]))
     const total = (name: string) => totals.get(name) ?? 0
     const accepted = total('accepted')
-    const quarantined = total('quarantine')
+    const quarantined = total('quarantined')
     const byState = Object.fromEntries(
       effectStates.map((state) => [
         state,
@@ -119,7 +103,7 @@ export class Reading {
         byState: { accepted, quarantined, planned: total('tally receipts') - accepted - quarantined },
       },
       outbox: { waiting: accepted + total('alerts'), oldestAt: totals.get('oldest') ?? null },
-      quarantine: quarantined,
+      quarantine: total('waiting'),
       effects: {
         total: Object.values(byState).reduce((sum, count) => sum + count, 0),
         byState,
@@ -151,27 +135,31 @@ export function readingStatements(schema: string) {
   const before = (table: string) =>
     `coalesce((select seq from ${s}.${table} where id = $1::text), 9223372036854775807)`
   const receipt = `select ${receiptColumns(s)} from ${s}.receipt r`
-  const receipts = (name: string, from: string, of: string) =>
+  const receipts = (name: string, from: string, of: string, those = 'true') =>
     reads(
       name,
-      `select ${receiptColumns(s)} from ${from} where ${of} < ${before('receipt')}
+      `select ${receiptColumns(s)} from ${from} where ${those} and ${of} < ${before('receipt')}
        and ($2::text is null or r.producer = $2) order by ${of} desc limit $3::int`,
     )
   // Where they wait, or what was written of them: each by its primary key.
-  const receiptsIn = (table: string) =>
-    receipts(`receipts_${table}`, `${s}.${table} w join ${s}.receipt r on r.seq = w.receipt`, 'w.receipt')
+  const receiptsIn = (table: string, those?: string) =>
+    receipts(
+      `receipts_${table}`,
+      `${s}.${table} w join ${s}.receipt r on r.seq = w.receipt`,
+      'w.receipt',
+      those,
+    )
   // The store's time comes last: each statement's own parameters have their places first.
   const effect = (now: number) =>
     `select ${effectColumns}, ${stateColumns(nowSql(`$${now}::bigint`))}, ${historyColumns(s)}`
   const joined = `left join ${s}.open o on o.effect = e.seq left join ${s}.final f on f.effect = e.seq`
   const page = (of: string) => `${of} < ${before('effect')} and ($2::text is null or e.recipient = $2)`
-  const quarantine = `select ${quarantineColumns} from ${s}.quarantine q join ${s}.receipt r on r.seq = q.receipt`
   return {
     receipts: receipts('receipts', `${s}.receipt r`, 'r.seq'),
     receiptsIn: {
       accepted: receiptsIn('outbox'),
       planned: receiptsIn('plan'),
-      quarantined: receiptsIn('quarantine'),
+      quarantined: receiptsIn('quarantine', "w.state <> 'released'"),
     },
     receipt: reads('receipt', `${receipt} where r.id = $1`),
     // cause_receipt
@@ -215,12 +203,6 @@ export function readingStatements(schema: string) {
        from ${s}.effect e join ${s}.cause c on c.effect = e.seq join ${s}.receipt r on r.seq = c.receipt
        where e.id = any($1::text[]) order by c.at, c.receipt`,
     ),
-    quarantine: reads(
-      'quarantine',
-      `${quarantine} where q.seq < ${before('quarantine')} order by q.seq desc limit $2::int`,
-    ),
-    quarantineEntry: reads('quarantine_entry', `${quarantine} where q.id = $1`),
-    quarantineOf: reads('quarantine_of', `${quarantine} where r.id = $1`),
     vault: reads('vault', `select key_id, nonce, ciphertext from ${s}.vault where receipt = $1::bigint`),
     status: reads(
       'status',
@@ -228,7 +210,8 @@ export function readingStatements(schema: string) {
        union all select 'tally ' || name, sum(value)::float8 from ${s}.tally group by name
        union all select 'accepted', count(*)::float8 from ${s}.outbox
        union all select 'alerts', count(*)::float8 from ${s}.alert
-       union all select 'quarantine', count(*)::float8 from ${s}.quarantine
+       union all select 'quarantined', count(*)::float8 from ${s}.quarantine where state <> 'released'
+       union all select 'waiting', count(*)::float8 from ${s}.quarantine where state = 'waiting'
        union all select 'effects ' || state, count(*)::float8 from ${s}.open group by state
        union all select 'effects ' || state, count(*)::float8 from ${s}.final where state <> 'confirmed' group by state
        union all select 'disputed', (select count(*) from ${s}.open where disputed)::float8

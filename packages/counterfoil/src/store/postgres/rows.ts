@@ -16,7 +16,7 @@ export function receiptColumns(s: string): string {
   return `r.seq::text, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
   r.raw_fingerprint, r.content_type, r.bytes::float8, r.signed, r.origin, r.event_at::float8, r.received_at::float8,
   case when exists (select 1 from ${s}.outbox o where o.receipt = r.seq) then 'accepted'
-    when exists (select 1 from ${s}.quarantine q where q.receipt = r.seq) then 'quarantined' else 'planned' end as state,
+    when exists (select 1 from ${s}.quarantine q where q.receipt = r.seq and q.state <> 'released') then 'quarantined' else 'planned' end as state,
   (select c.id from ${s}.receipt c where c.seq = r.conflicts_with) as conflicts_with,
   case when not r.signed then (select c.id from ${s}.receipt c where not c.signed and c.fingerprint = r.fingerprint
     and c.producer = r.producer and c.seq < r.seq order by c.seq limit 1) end as same_content_as,
@@ -69,8 +69,11 @@ function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-export const quarantineColumns = `
-  q.id, q.reason, q.detail, q.owner, q.at::float8, q.receipt::text as receipt_seq, r.id as receipt, r.producer, r.type`
+export function quarantineColumns(s: string): string {
+  return `q.id, q.reason, q.detail, q.owner, q.at::float8, q.producer, q.type, q.event_id, q.state, q.version::float8, q.assignee,
+  q.attended_at::float8, q.changed_after::float8, q.receipt::text as receipt_seq,
+  (select r.id from ${s}.receipt r where r.seq = q.receipt) as receipt`
+}
 
 export function toQuarantine(row: Row): QuarantineView {
   return {
@@ -83,6 +86,12 @@ export function toQuarantine(row: Row): QuarantineView {
     at: row.at,
     producer: row.producer,
     type: row.type,
+    eventId: row.event_id,
+    state: row.state,
+    version: row.version,
+    assignee: row.assignee,
+    attendedAt: row.attended_at,
+    changedAfter: row.changed_after,
   }
 }
 

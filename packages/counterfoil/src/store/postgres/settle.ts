@@ -72,8 +72,8 @@ noted as (
   from given where kind is not null and ${among('n', 'moved')} order by n
 ),
 alerted as (
-  insert into ${s}.alert (at, raised_at, reason, owner, effect)
-  select ${nowSql('now')}, at, reason, owner, id from given where reason is not null and ${among('n', 'moved')}
+  insert into ${s}.alert (at, raised_at, reason, owner, effect, occasion)
+  select ${nowSql('now')}, at, reason, owner, id, 'version/' || version + 1 from given where reason is not null and ${among('n', 'moved')}
 ),
 tallied as (
   insert into ${s}.tally (name, value) select 'confirmed', count(*) from given

@@ -1,6 +1,7 @@
 import { acceptStatement } from './accept.ts'
+import { alertUnattendedStatement, consumeAlertStatement, planAlertStatement } from './alerts.ts'
 import { beginRepeatStatement, renewStatement, takeDueStatement } from './due.ts'
-import { claimStatement, consumeAlertStatement, giveUpStatement, postponeStatement } from './outbox.ts'
+import { claimStatement, giveUpStatement, postponeStatement } from './outbox.ts'
 import { planStatement } from './plan.ts'
 import { settleStatement } from './settle.ts'
 
@@ -14,6 +15,8 @@ export function writingStatements(schema: string) {
     postponeAlert: postponeStatement(schema, 'alert'),
     giveUp: giveUpStatement(schema),
     consumeAlert: consumeAlertStatement(schema),
+    planAlert: planAlertStatement(schema),
+    alertUnattended: alertUnattendedStatement(schema),
     takeDue: takeDueStatement(schema),
     beginRepeat: beginRepeatStatement(schema),
     renew: renewStatement(schema),

@@ -9,6 +9,8 @@ import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
+  AlertPlan,
+  AlertPlanned,
   DueClaim,
   DueWork,
   EffectWork,
@@ -20,12 +22,16 @@ import type {
   Plan,
   Planned,
   PlanSession,
+  QuarantineDecided,
+  QuarantineDecision,
   RepeatBegin,
   Settled,
   Settlement,
   SqlValue,
   Store,
 } from '../store.ts'
+import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
+import { AuditLog } from './audit.ts'
 import { Batches, type Run } from './batches.ts'
 import { texts } from './columns.ts'
 import type { Row } from './connection.ts'
@@ -36,6 +42,8 @@ import { isOvertaken, toError } from './failure.ts'
 import { Hints } from './hints.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
+import { QuarantineDecide } from './quarantine-decide.ts'
+import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
 import { Session } from './session.ts'
 import { channelOf, ofMigration, ofSessions, ofStatements, type StoreSettings } from './settings.ts'
@@ -61,6 +69,9 @@ export class PostgresStore implements Store {
   readonly #sessions: Connections
   readonly #hints: Hints
   readonly #reading: Reading
+  readonly #quarantine: QuarantineList
+  readonly #audit: AuditLog
+  readonly #decide: QuarantineDecide
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -76,7 +87,10 @@ export class PostgresStore implements Store {
     this.#connections = new Connections(urls, location, ofStatements(settings), settings.maxConnections)
     this.#sessions = new Connections(urls, location, ofSessions(settings), settings.maxSessions)
     this.#hints = new Hints(settings.listenUrls, ofSessions(settings), channelOf(settings))
-    this.#reading = new Reading(settings.schema, this.#time, this.#run)
+    this.#quarantine = new QuarantineList(settings.schema, this.#run)
+    this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
+    this.#audit = new AuditLog(settings.schema)
+    this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
@@ -186,6 +200,28 @@ export class PostgresStore implements Store {
     await this.#call(this.#statements.consumeAlert, [-outbox])
   }
 
+  async planAlert(plan: AlertPlan): Promise<AlertPlanned> {
+    const [row] = await this.#call(this.#statements.planAlert, planAlertParameters(plan, this.#time))
+    return toAlertPlanned(row!)
+  }
+
+  async alertUnattended(about: {
+    now: Instant
+    since: Instant
+    owner: string
+    limit: number
+  }): Promise<number> {
+    const parameters = alertUnattendedParameters(about, this.#time)
+    const [row] = await this.#call(this.#statements.alertUnattended, parameters)
+    return row!.raised
+  }
+
+  async decideQuarantine(decision: QuarantineDecision): Promise<QuarantineDecided> {
+    const decided = await this.#taken(() => this.#together((run) => this.#decide.decide(decision, run)))
+    if (decided.kind === 'decided') this.#hint()
+    return decided
+  }
+
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
     const rows = await this.#call(this.#statements.takeDue, takeDueParameters(claim, this.#time))
     return rows.map((row) => toWork(row, claim))
@@ -234,10 +270,12 @@ export class PostgresStore implements Store {
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))
-  readonly listQuarantine: Store['listQuarantine'] = (page) =>
-    this.#taken(() => this.#reading.listQuarantine(page))
-  readonly showQuarantine: Store['showQuarantine'] = (id) =>
-    this.#taken(() => this.#reading.showQuarantine(id))
+  readonly listQuarantine: Store['listQuarantine'] = (query) =>
+    this.#taken(() => this.#quarantine.list(query))
+  readonly showQuarantine: Store['showQuarantine'] = (id) => this.#taken(() => this.#quarantine.show(id))
+  readonly audit: Store['audit'] = (entry) =>
+    this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
+  readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
 
   #through(executor: SqlExecutor): Run {
@@ -255,6 +293,13 @@ export class PostgresStore implements Store {
         throw isOvertaken(error) ? toError(error, this.location, 'write') : error
       }
     }
+  }
+
+  /** Statements of one commit. */
+  #together<Value>(work: (run: Run) => Promise<Value>): Promise<Value> {
+    return this.#connections.commit((connection) =>
+      work((statement, parameters) => connection.run(statement, parameters)),
+    )
   }
 
   /** A call of its own: refused when closed, waited for when closing. */
