@@ -117,6 +117,8 @@ async function measure(on: Server, one: Case): Promise<Figure> {
 /** @returns the last line that the process printed */
 async function stage(name: 'fill' | 'measure', one: Case, place: Place, own: Amounts): Promise<string> {
   const parameters = [
+    // Among them the condition that makes it the source that is measured.
+    ...process.execArgv,
     join(import.meta.dirname, 'case.ts'),
     name,
     one.group,

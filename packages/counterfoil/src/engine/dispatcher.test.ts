@@ -3,15 +3,16 @@ import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { WorkerId } from '../domain/index.ts'
 import { recipient } from '../recipients/index.ts'
-import type { DueWork, EffectView, Settled, Store } from '../store/index.ts'
+import type { DueWork, EffectView, Sealed, Settled, Store } from '../store/index.ts'
 import { seededRandom, VirtualClock } from '../testing/index.ts'
 import { Dispatcher } from './dispatcher.ts'
 import type { EffectPorts } from './effects.ts'
+import { heldPerCall } from './places.ts'
 
 const concurrency = 16
 
-/** A store that has effects whose lease ended; each is in work until the test settles it. */
-function world(due: number) {
+/** A store that has effects whose lease ended, or others; each is in work until the test settles it. */
+function world(due: number, make: (id: string) => DueWork = ended) {
   const clock = new VirtualClock(0)
   const claims: number[] = []
   const inWork: (() => void)[] = []
@@ -22,7 +23,7 @@ function world(due: number) {
       claims.push(wanted)
       const taken = Math.min(wanted, left)
       left -= taken
-      return Array.from({ length: taken }, (_, index) => ended(`eff_${left + index}`))
+      return Array.from({ length: taken }, (_, index) => make(`eff_${left + index}`))
     },
     settle: ({ expectedVersion }) =>
       new Promise<Settled>((resolve) => {
@@ -31,7 +32,7 @@ function world(due: number) {
     renew: async () => {},
   }
   const dispatcher = new Dispatcher(
-    { store, clock, random: seededRandom(1), log: () => {} } as unknown as EffectPorts,
+    { store, clock, vault: unreadable, random: seededRandom(1), log: () => {} } as unknown as EffectPorts,
     {
       worker: 'wrk_1' as WorkerId,
       leaseMs: 10_000,
@@ -63,6 +64,26 @@ function ended(id: string): DueWork {
   return { kind: 'attention', effect: effect as unknown as EffectView }
 }
 
+const unreadable = {
+  open() {
+    throw new Error('the key is gone')
+  },
+}
+
+/** An attempt whose call is over at once: nothing can be sent. */
+function begun(id: string): DueWork {
+  const attempt = { number: 1, begunAt: 0, endedAt: null, outcome: null, open: true, why: null, status: null }
+  const effect = {
+    id,
+    recipient: 'seats',
+    state: 'attempting',
+    version: 2,
+    attempts: [attempt],
+    evidence: [],
+  }
+  return { kind: 'attempt', effect: effect as unknown as EffectView, attempt: 1, request: {} as Sealed }
+}
+
 describe('taking effects that are due', () => {
   test('all free places are filled at once', async () => {
     const { claims, dispatcher } = world(100)
@@ -71,14 +92,14 @@ describe('taking effects that are due', () => {
     assert.deepEqual(claims, [16])
   })
 
-  test('a place that comes free waits until a quarter of them are free: a claim is a commit', async () => {
+  test('a place that comes free waits until half of them are free: a claim is a commit', async () => {
     const { claims, dispatcher, settle } = world(100)
     dispatcher.wake()
     await turn()
-    await settle(3)
+    await settle(7)
     assert.deepEqual(claims, [16])
     await settle(1)
-    assert.deepEqual(claims, [16, 4])
+    assert.deepEqual(claims, [16, 8])
   })
 
   test('but not longer than a moment, while slow effects keep the others', async () => {
@@ -105,8 +126,8 @@ describe('taking effects that are due', () => {
     await turn()
     more(2)
     dispatcher.wake()
-    await settle(4)
-    assert.deepEqual(claims, [16, 4])
+    await settle(8)
+    assert.deepEqual(claims, [16, 8])
   })
 
   test('the poll takes for a single place', async () => {
@@ -116,5 +137,17 @@ describe('taking effects that are due', () => {
     await settle(1)
     await dispatcher.take()
     assert.deepEqual(claims, [16, 1])
+  })
+
+  test('what was answered and is still to be settled keeps no place, up to a limit', async () => {
+    const { clock, claims, dispatcher, settle } = world(1_000, begun)
+    dispatcher.wake()
+    await settle(0)
+    clock.step(5)
+    await settle(0)
+    const taken = () => claims.reduce((sum, claim) => sum + claim, 0)
+    assert.equal(taken(), heldPerCall * concurrency)
+    await settle(8)
+    assert.equal(taken(), heldPerCall * concurrency + 8)
   })
 })

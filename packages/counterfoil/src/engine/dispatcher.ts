@@ -3,20 +3,21 @@ import type { DueWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
 import { describe } from './failure-text.ts'
 import { passes } from './patience.ts'
+import { Places } from './places.ts'
 
-/** A claim is a commit: it is made for a quarter of a recipient's places, or after this pause for fewer. */
-const portion = 0.25
+/** A claim is a commit: it is made for half of a recipient's places, or after this pause for fewer. */
+const portion = 0.5
 const gatherMs = 5
 
 /**
- * Takes effects that are due, as many as each recipient has free places, and keeps their leases alive while
- * an attempt runs. A lease schedules and proves nothing: what it cannot keep becomes unknown.
+ * Takes effects that are due, as many as each recipient has free places, and keeps their leases alive until
+ * they are settled. A lease schedules and proves nothing: what it cannot keep becomes unknown.
  */
 export class Dispatcher {
   readonly #ports: EffectPorts
   readonly #settings: EffectSettings
   readonly #inFlight = new Map<EffectId, number>()
-  readonly #places = new Map<string, number>()
+  readonly #places = new Map<string, Places>()
   /** Recipients that may have more due than was taken, for want of places. */
   readonly #behind = new Set<string>()
   /** Recipients that asked to be left alone, and until when: nothing is sent to them and nothing asked of them. */
@@ -33,7 +34,9 @@ export class Dispatcher {
   constructor(ports: EffectPorts, settings: EffectSettings) {
     this.#ports = ports
     this.#settings = settings
-    for (const [name, recipient] of settings.recipients) this.#places.set(name, recipient.concurrency)
+    for (const [name, recipient] of settings.recipients) {
+      this.#places.set(name, new Places(recipient.concurrency))
+    }
     this.#limits = Object.fromEntries(
       [...settings.recipients].flatMap(([name, { limits }]) =>
         limits === undefined ? [] : [[name, limits]],
@@ -122,9 +125,10 @@ export class Dispatcher {
   /** Takes for places that came free, if more may be due. */
   #refill(): void {
     if (this.#stopped || this.#behind.size === 0) return
-    const worth = [...this.#behind].some(
-      (name) => this.#places.get(name)! >= this.#settings.recipients.get(name)!.concurrency * portion,
-    )
+    const worth = [...this.#behind].some((name) => {
+      const { free, all } = this.#places.get(name)!
+      return free >= all * portion
+    })
     if (worth) void this.take()
     else this.#cancelGathering ??= this.#ports.clock.after(gatherMs, () => void this.take())
   }
@@ -137,23 +141,27 @@ export class Dispatcher {
   #freePlaces(): Record<string, number> {
     const slots: Record<string, number> = {}
     const now = this.#ports.clock.now()
-    for (const [name, free] of this.#places)
+    for (const [name, { free }] of this.#places)
       if (free > 0 && (this.#quiet.get(name) ?? 0) <= now) slots[name] = free
     return slots
   }
 
   #run(work: DueWork): void {
     const { id, recipient } = work.effect
-    this.#count(id, recipient, 1)
+    const place = this.#places.get(recipient)!.take()
+    this.#count(id, 1)
     const { signal } = this.#abort
+    const onCallEnded = (quietMs: number | undefined) => {
+      // First, or the place that comes free would be used at once.
+      if (quietMs !== undefined) this.#quiet.set(recipient, this.#ports.clock.now() + quietMs)
+      place.callEnded()
+      this.#refill()
+    }
     const run =
       work.kind === 'attempt'
-        ? runAttempt(this.#ports, this.#settings, work, signal)
-        : attend(this.#ports, this.#settings, work.effect, signal)
+        ? runAttempt(this.#ports, this.#settings, work, signal, onCallEnded)
+        : attend(this.#ports, this.#settings, work.effect, signal, onCallEnded)
     void run
-      .then((quietMs) => {
-        if (quietMs !== undefined) this.#quiet.set(recipient, this.#ports.clock.now() + quietMs)
-      })
       .catch((error: unknown) => {
         this.#ports.log('error', 'an effect could not be worked on; its lease will end', {
           effect: id,
@@ -161,18 +169,18 @@ export class Dispatcher {
         })
       })
       .finally(() => {
-        this.#count(id, recipient, -1)
+        place.leave()
+        this.#count(id, -1)
         this.#wakeStop()
         this.#refill()
       })
   }
 
   /** An effect may be in work twice for a moment: begun again while the end of its last attempt is being noted. */
-  #count(id: EffectId, recipient: string, by: 1 | -1): void {
+  #count(id: EffectId, by: 1 | -1): void {
     const works = (this.#inFlight.get(id) ?? 0) + by
     if (works === 0) this.#inFlight.delete(id)
     else this.#inFlight.set(id, works)
-    this.#places.set(recipient, (this.#places.get(recipient) ?? 0) - by)
   }
 
   #scheduleRenewal(): void {

@@ -35,8 +35,12 @@ export interface EffectSettings {
   readonly lookAgain: (at: number) => void
 }
 
-/** How long a recipient asks that nothing more be sent to it at all, in milliseconds. */
-export type Quiet = number | undefined
+/**
+ * The recipient is done with an effect and may be called for the next one; what it said is not written yet.
+ *
+ * @param quietMs how long it asks that nothing more be sent to it at all, in milliseconds
+ */
+export type OnCallEnded = (quietMs: number | undefined) => void
 
 /** Answers whose wait is meant for every request and not for this one alone. */
 const limits = [429, 503]
@@ -50,9 +54,11 @@ export async function runAttempt(
   settings: EffectSettings,
   work: EffectWork,
   signal: AbortSignal,
-): Promise<Quiet> {
+  onCallEnded: OnCallEnded,
+): Promise<void> {
   const { effect, attempt } = work
   const { outcome, late } = await send(ports, recipientOf(settings, effect), work, signal)
+  onCallEnded(limits.includes(outcome.status ?? 0) ? outcome.retryAfterMs : undefined)
   await settle(ports, settings, effect, { kind: 'answer', attempt, outcome })
   // An answer after the deadline is evidence for the effect, whatever became of it meanwhile.
   late
@@ -60,7 +66,6 @@ export async function runAttempt(
     .catch((error: unknown) => {
       ports.log('warn', 'a late answer could not be written', { effect: effect.id, error: describe(error) })
     })
-  return limits.includes(outcome.status ?? 0) ? outcome.retryAfterMs : undefined
 }
 
 async function send(
@@ -97,10 +102,11 @@ export async function attend(
   settings: EffectSettings,
   effect: EffectView,
   signal: AbortSignal,
-): Promise<Quiet> {
+  onCallEnded: OnCallEnded,
+): Promise<void> {
   if (effect.state === 'attempting') {
     await settle(ports, settings, effect, { kind: 'leaseEnded' })
-    return undefined
+    return
   }
   const recipient = recipientOf(settings, effect)
   const step = nextStep(situationOf(recipient.contract, effect), ports.clock.now())
@@ -108,13 +114,15 @@ export async function attend(
   switch (step.kind) {
     case 'lookup': {
       const finding = await ask(ports, recipient, addressOf(effect), signal)
+      onCallEnded(undefined)
       await settle(ports, settings, effect, { kind: 'lookup', finding, askedAt })
-      return undefined
+      return
     }
     case 'tombstone': {
       const finding = await close(ports, recipient, addressOf(effect), signal)
+      onCallEnded(undefined)
       await settle(ports, settings, effect, { kind: 'tombstone', finding, askedAt })
-      return undefined
+      return
     }
     case 'repeat': {
       const { worker, leaseMs } = settings
@@ -128,16 +136,17 @@ export async function attend(
         leaseMs,
         ...(limits === undefined ? {} : { limited: { recipient: name, limits } }),
       })
-      return work === null ? undefined : await runAttempt(ports, settings, work, signal)
+      if (work !== null) await runAttempt(ports, settings, work, signal, onCallEnded)
+      return
     }
     case 'operator':
       await settle(ports, settings, effect, { kind: 'escalate', why: step.why })
-      return undefined
+      return
     // Moved by someone else since it was taken: whoever moved it has set when to look again.
     case 'attempt':
     case 'wait':
     case 'done':
-      return undefined
+      return
   }
 }
 

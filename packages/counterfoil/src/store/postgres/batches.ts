@@ -59,7 +59,8 @@ export class Batches {
       (plans) => answerEach(plans, planNames, (some) => this.#planAll(some)),
     )
     const nameOf = ({ effect }: Settlement) => [effect]
-    this.#settlements = new Gatherer(location, limits, (all) =>
+    // One lane: nobody's call waits for a settlement, so fewer and fuller statements cost nothing.
+    this.#settlements = new Gatherer(location, { ...limits, lanes: 1 }, (all) =>
       answerEach(all, nameOf, (some) => this.#settleAll(some)),
     )
   }
