@@ -24,6 +24,7 @@ export const check: Command = {
         retryHorizon: producer.kind.retryHorizon,
         maxBytes: producer.maxBytes,
         owner: producer.owner ?? owner,
+        approved: producer.kind.approved ?? [],
         types: typesOf(producer.name),
       })),
       triggers: triggers.map((trigger) => ({
@@ -50,6 +51,8 @@ export const check: Command = {
         `  id and type ${producer.kind.provenance === 'signed' ? 'are signed' : 'are not signed: the content is compared too'}`,
       )
       out.line(`  types: ${typesOf(producer.name).join(', ') || 'none: everything goes to quarantine'}`)
+      const { approved = [] } = producer.kind
+      if (approved.length > 0) out.line(`  an operator approves each: ${approved.join(', ')}`)
     }
     for (const recipient of recipients.values()) {
       out.line()

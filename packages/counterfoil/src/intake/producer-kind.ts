@@ -100,6 +100,11 @@ export interface ProducerKind {
    * `sns.*.amazonaws.com`.
    */
   readonly keyHosts?: readonly string[]
+  /**
+   * Types that wait for an operator: an event of one goes to quarantine even where a trigger subscribes to it, and
+   * starts work only when it is reprocessed. For what changes who may send to us.
+   */
+  readonly approved?: readonly string[]
   readonly about: ProducerFacts
   readonly answer?: OwnAnswers
 

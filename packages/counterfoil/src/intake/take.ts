@@ -176,9 +176,16 @@ function fitReading(
   { type, schemaVersion }: ReceiptRecord,
   reading: Exclude<JsonReading, { kind: 'syntax' }>,
 ): Fit | Promise<Fit> {
-  return reading.kind === 'read'
-    ? fitEvent(ports.types, producer, { type, version: schemaVersion }, reading.value, ports.clock)
-    : unfit('not-representable', { why: reading.why, path: reading.path })
+  if (reading.kind !== 'read') return unfit('not-representable', { why: reading.why, path: reading.path })
+  const asked = { type, version: schemaVersion }
+  // Asked of what arrives alone: an operator who reprocesses it has approved it.
+  if (producer.kind.approved?.includes(type)) {
+    return unfit('unsupported-type', {
+      ...asked,
+      why: 'it waits for an operator, who approves it by reprocessing',
+    })
+  }
+  return fitEvent(ports.types, producer, asked, reading.value, ports.clock)
 }
 
 /** All elements in one transaction: an answer that acknowledges some of them is one that no producer understands. */

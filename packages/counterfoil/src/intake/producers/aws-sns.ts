@@ -26,7 +26,8 @@ export interface AwsSnsOptions {
 
 /**
  * Amazon SNS over HTTPS. Signed: some members of the body, line by line, under a certificate that lies at AWS. A
- * subscription is confirmed by fetching the address in its signed request. Raw delivery is not signed, and refused.
+ * confirmation of a subscription waits for an operator, and is an effect then (docs/producers.md). Raw delivery is
+ * not signed, and refused.
  *
  * @throws CounterfoilError `config_invalid` without a topic
  */
@@ -42,18 +43,20 @@ export function awsSns(options: AwsSnsOptions): ProducerKind {
     retryHorizon: '1h',
     maxBytes: 1_048_576,
     keyHosts: ['sns.*.amazonaws.com', 'sns.*.amazonaws.com.cn'],
+    approved: ['SubscriptionConfirmation', 'UnsubscribeConfirmation'],
+    answer: { accepted: { status: 200 } },
     about: {
       signed:
         '`Message`, `MessageId`, `Subject`, `Timestamp`, `TopicArn`, `Type`, name and value a line; RSA with SHA-1 or SHA-256, certificate at AWS; topics are pinned',
       freshness: '`Timestamp`, the time of publishing, 65 min',
       identity: '`MessageId`',
       identitySigned: true,
-      type: '`Type`, always `Notification`',
+      type: '`Type`: `Notification`, or a confirmation',
       version: null,
       retries: '3 times, 20 s apart; a policy may stretch them to 1 h',
       ordering: unordered,
       handshake:
-        '`SubscriptionConfirmation`: its `SubscribeURL` is fetched, after the signature was verified',
+        'none by itself: a verified `SubscriptionConfirmation` waits in quarantine until an operator approves it',
       expects: '2xx',
       sources: [
         'https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html',
@@ -70,13 +73,10 @@ export function awsSns(options: AwsSnsOptions): ProducerKind {
         return refused('signature_invalid', 'AWS signed it for a topic that is not ours')
       }
       // A confirmation ends with its token.
-      if (memberOf(message, 'Type') === 'SubscriptionConfirmation') return await confirm(message, keys)
-      if (memberOf(message, 'Type') !== 'Notification') return verified
+      if (!isNotification(message)) return verified
       const at = instantOf(memberOf(message, 'Timestamp'))
       return at === null ? noTimestamp : checkFreshness(Math.floor(at / 1000), now, tolerance)
     },
-    handshake: (_, payload) =>
-      memberOf(payload, 'Type') === 'Notification' ? null : { status: 200, body: '' },
     facts: (payload) => ({
       id: textOf(memberOf(payload, 'MessageId')),
       source: textOf(memberOf(payload, 'TopicArn')) ?? 'aws-sns',
@@ -84,7 +84,7 @@ export function awsSns(options: AwsSnsOptions): ProducerKind {
       version: null,
       at: instantOf(memberOf(payload, 'Timestamp')),
     }),
-    data: (payload) => (options.content === 'json' ? jsonIn(payload) : payload),
+    data: (payload) => (options.content === 'json' && isNotification(payload) ? jsonIn(payload) : payload),
   }
 }
 
@@ -118,11 +118,8 @@ function signedText(message: JsonValue | undefined, type: string): string {
     .join('')
 }
 
-/** The host is checked like that of a key: the address is signed, and still fetched from nowhere but AWS. */
-async function confirm(message: JsonValue | undefined, keys: KeySource): Promise<Verification> {
-  const url = textOf(memberOf(message, 'SubscribeURL')) ?? ''
-  const confirmed = await keys.get({ url }, () => true)
-  return confirmed === true ? verified : refused('signature_invalid', 'AWS no longer knows the subscription')
+function isNotification(message: JsonValue | undefined): boolean {
+  return memberOf(message, 'Type') === 'Notification'
 }
 
 /** What is not JSON stays the envelope, and so fails the schema. */

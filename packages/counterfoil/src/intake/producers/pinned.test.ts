@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { type JWK, type JWTPayload, SignJWT } from 'jose'
 import { keyServer } from '../fixtures/key-server.ts'
 import { deliveryOf } from '../fixtures/senders.ts'
-import { arrives, kindOf, type Vector, vectorsOf, verdict } from '../fixtures/vectors.ts'
+import { arrives, bodyOf, kindOf, serverOf, vectorsOf, verdict } from '../fixtures/vectors.ts'
 import { azureEventGrid, googlePubSub, plaid } from './index.ts'
 
 const now = 1_767_225_600
@@ -12,54 +12,37 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const jwk: JWK = { ...(rsa.publicKey.export({ format: 'jwk' }) as JWK), kid: 'a' }
 
 describe('Amazon SNS', () => {
-  const confirmation = vectorsOf('aws-sns').find((vector) => vector.id === 'aws-sns-07')!
-  const body = JSON.parse(Buffer.from(confirmation.request.bodyBase64, 'base64').toString())
+  for (const id of ['aws-sns-07', 'aws-sns-08']) {
+    const vector = vectorsOf('aws-sns').find((one) => one.id === id)!
 
-  async function asks(vector: Vector, config: object = vector.config, served: readonly string[] = []) {
-    const kind = kindOf['aws-sns']!(config)
-    const { keys, asked } = keyServer(kind.keyHosts!, (url) => {
-      if (!served.includes(url))
-        return vector.served?.find((one) => one.url === url && one.url !== body.SubscribeURL)?.body ?? null
-      return 'confirmed'
+    async function asks(config: object = vector.config) {
+      const kind = kindOf['aws-sns']!(config)
+      const { keys, asked } = serverOf(vector, kind.keyHosts)
+      const { kind: said } = await kind.verify(arrives(vector), vector.now * 1000, keys)
+      return { said, asked }
+    }
+
+    test(`of a confirmation only the certificate is fetched, whoever its topic belongs to: ${id}`, async () => {
+      const certificate = vector.served!.map(({ url }) => url)
+      assert.deepEqual(await asks(), { said: 'verified', asked: certificate })
+      const others = await asks({ topics: 'arn:aws:sns:us-west-2:1:Other' })
+      assert.deepEqual(others, { said: 'refused', asked: certificate })
     })
-    const { kind: said } = await kind.verify(arrives(vector), vector.now * 1000, keys)
-    return { said, asked }
+
+    test(`a confirmation is an event with the envelope as its data: ${id}`, () => {
+      const kind = kindOf['aws-sns']!({ ...vector.config, content: 'json' })
+      const payload = { ...JSON.parse(String(bodyOf(vector))), Message: '{"a":1}' }
+      assert.equal(kind.handshake?.(arrives(vector), payload) ?? null, null)
+      assert.ok(kind.approved?.includes(kind.facts(payload, arrives(vector)).type!))
+      assert.deepEqual(kind.data(payload), payload)
+    })
   }
-
-  test('a subscription is confirmed at AWS, once it is known to be ours', async () => {
-    const { said, asked } = await asks(confirmation, confirmation.config, [body.SubscribeURL])
-    assert.equal(said, 'verified')
-    assert.deepEqual(asked, [body.SigningCertURL, body.SubscribeURL])
-  })
-
-  test('a subscription to another topic is not confirmed', async () => {
-    const { said, asked } = await asks(confirmation, { topics: 'arn:aws:sns:us-west-2:1:Other' }, [
-      body.SubscribeURL,
-    ])
-    assert.equal(said, 'refused')
-    assert.deepEqual(asked, [body.SigningCertURL])
-  })
-
-  test('a subscription that AWS no longer knows is refused', async () => {
-    assert.equal((await asks(confirmation)).said, 'refused')
-  })
-
-  test('an end of a subscription is acknowledged, and not undone', async () => {
-    const end = vectorsOf('aws-sns').find((vector) => vector.id === 'aws-sns-08')!
-    const { said, asked } = await asks(end)
-    assert.equal(said, 'verified')
-    assert.equal(asked.length, 1)
-    const kind = kindOf['aws-sns']!(end.config)
-    assert.deepEqual(kind.handshake?.(arrives(end), { Type: 'UnsubscribeConfirmation' }), {
-      status: 200,
-      body: '',
-    })
-  })
 
   test('the text of a message may be the data', () => {
     const kind = kindOf['aws-sns']!({ topics: 'arn', content: 'json' })
-    assert.deepEqual(kind.data({ Message: '{"a":1}' }), { a: 1 })
-    assert.deepEqual(kind.data({ Message: 'no json' }), { Message: 'no json' })
+    const message = (text: string) => ({ Type: 'Notification', Message: text })
+    assert.deepEqual(kind.data(message('{"a":1}')), { a: 1 })
+    assert.deepEqual(kind.data(message('no json')), message('no json'))
   })
 })
 
