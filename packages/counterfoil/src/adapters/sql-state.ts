@@ -1,5 +1,5 @@
-/** A code of PostgreSQL (postgresql.org/docs, appendix A), and not one of Prisma (P2010) or Node (EPIPE). */
-const pattern = /^(?:\d[0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/
+import { isSqlState } from '../store/index.ts'
+
 /** Errors inside errors that are looked into. */
 const maxDepth = 6
 
@@ -13,7 +13,7 @@ export function sqlState(error: unknown, depth = 0): string | undefined {
     string,
     unknown
   >
-  for (const one of [code, originalCode]) if (typeof one === 'string' && pattern.test(one)) return one
+  for (const one of [code, originalCode]) if (isSqlState(one)) return one
   for (const one of [cause, driverError, meta, driverAdapterError]) {
     const found = sqlState(one, depth + 1)
     if (found !== undefined) return found

@@ -1,4 +1,5 @@
 import { CounterfoilError, codeOf, type ErrorCode } from '../../domain/index.ts'
+import { isSqlState } from '../sql-state.ts'
 
 /** The answer never came: the connection ended, or our patience did. */
 export class AnswerLost extends Error {
@@ -20,7 +21,7 @@ export function isOvertaken(error: unknown): boolean {
 
 export function sqlState(error: unknown): string | undefined {
   const code = (error as Told | null)?.code
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  return isSqlState(code) ? code : undefined
 }
 
 /** The session is over with this error. */
