@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from '../packages/counterfoil/src/testing/free-port.ts'
 
 const root = join(import.meta.dirname, '..')
 const launcher = join(root, 'packages/counterfoil/bin/counterfoil.js')
@@ -160,17 +160,6 @@ export async function end(child: ChildProcess | undefined, signal: NodeJS.Signal
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill(signal)
   await ended
-}
-
-async function freePort(): Promise<number> {
-  return await new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }
 
 /** A GitHub delivery as GitHub signs it. */

@@ -1,6 +1,6 @@
 import { assert, type ReceiptId } from '../../domain/index.ts'
+import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
 import type { QuarantineReason } from '../records.ts'
-import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../sqlite/digest.ts'
 import type { Acceptance, Accepted, SqlValue } from '../store.ts'
 import { Block, booleans, numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'

@@ -1,5 +1,5 @@
 import type { Fingerprint, Instant } from '../../domain/index.ts'
-import { fingerprintToBytes } from '../sqlite/digest.ts'
+import { fingerprintToBytes } from '../digest.ts'
 import type { AlertPlan, AlertPlanned, SqlValue } from '../store.ts'
 import type { Row } from './connection.ts'
 import { fingerprintText, keyed, quoted, type Statement } from './statement.ts'

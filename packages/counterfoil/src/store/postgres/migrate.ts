@@ -1,27 +1,9 @@
-import { hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { CounterfoilError } from '../../domain/index.ts'
+import { type Applied, checkApplied, migrationsIn, schemaOlder } from '../migrations.ts'
 import type { MigrationReport } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { quoted, type Statement } from './statement.ts'
 
-interface Migration {
-  readonly name: string
-  readonly sql: string
-  readonly checksum: string
-}
-
-/** Numbered files, in order; their numbers have no gap. */
-function migrations(): Migration[] {
-  const directory = new URL('./migrations/', import.meta.url)
-  return readdirSync(directory)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((name) => {
-      const sql = readFileSync(new URL(name, directory), 'utf8')
-      return { name, sql, checksum: hash('sha256', sql) }
-    })
-}
+const directory = new URL('./migrations/', import.meta.url)
 
 /**
  * Brings the schema up, or only checks it. One transaction under an advisory lock, so two processes that start
@@ -35,24 +17,18 @@ export async function migrate(
   location: string,
   allowed: boolean,
 ): Promise<MigrationReport> {
-  const known = migrations()
+  const known = migrationsIn(directory)
   const before = await applied(connection, schema)
-  check(before, known, location)
+  checkApplied(before, known, location)
   if (before.length === known.length) return { from: before.length, to: before.length, applied: [] }
-  if (!allowed) {
-    throw new CounterfoilError(
-      'store_schema_older',
-      `The store ${location} is at schema ${before.length}, and this version needs ${known.length}.`,
-      { hint: 'Run: counterfoil migrate' },
-    )
-  }
+  if (!allowed) throw schemaOlder(location, before.length, known.length)
   const s = quoted(schema)
   await connection.script(
     `begin; select pg_advisory_xact_lock(hashtextextended('counterfoil migration ${schema}', 0))`,
   )
   try {
     const done = await applied(connection, schema)
-    check(done, known, location)
+    checkApplied(done, known, location)
     // Asked first: who may use a schema that another made may not be allowed to make one.
     const [found] = await connection.run(schemaExists, [schema])
     if (!found!.exists) await connection.script(`create schema ${s}`)
@@ -60,9 +36,9 @@ export async function migrate(
       create table if not exists migration (version int primary key, name text not null, checksum text not null,
         applied_at timestamptz not null default now())`)
     const missing = known.slice(done.length)
-    for (const [index, { name, sql, checksum }] of missing.entries()) {
+    for (const { version, name, sql, checksum } of missing) {
       await connection.script(sql)
-      await connection.run(record(s), [done.length + index + 1, name, checksum])
+      await connection.run(record(s), [version, name, checksum])
     }
     await connection.script('commit')
     return { from: done.length, to: known.length, applied: missing.map(({ name }) => name) }
@@ -72,31 +48,10 @@ export async function migrate(
   }
 }
 
-type Applied = { readonly name: string; readonly checksum: string }
-
 async function applied(connection: Connection, schema: string): Promise<Applied[]> {
   const [found] = await connection.run(migrationTable, [schema])
   if (!found!.exists) return []
   return (await connection.run(list(quoted(schema)), [])) as Applied[]
-}
-
-function check(done: readonly Applied[], known: readonly Migration[], location: string): void {
-  if (done.length > known.length) {
-    throw new CounterfoilError(
-      'store_schema_newer',
-      `The store ${location} is at schema ${done.length}; this version of Counterfoil knows ${known.length}.`,
-      { hint: 'Run the newer version of Counterfoil that wrote it. Nothing was changed.' },
-    )
-  }
-  for (const [index, { name, checksum }] of done.entries()) {
-    if (known[index]?.checksum !== checksum) {
-      throw new CounterfoilError(
-        'store_migration_changed',
-        `Migration ${name} of the store ${location} is not the one that this version has.`,
-        { hint: 'Restore the migration file as it was published; a change goes into a new one.' },
-      )
-    }
-  }
 }
 
 const schemaExists: Statement = {

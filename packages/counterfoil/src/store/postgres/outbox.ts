@@ -1,8 +1,9 @@
 import type { Instant } from '../../domain/index.ts'
+import { toReceipt } from '../rows.ts'
 import type { NewQuarantine, OutboxClaim, OutboxRecord, SqlValue } from '../store.ts'
 import type { Row } from './connection.ts'
 import { enterQuarantine } from './quarantine-return.ts'
-import { receiptColumns, toReceipt, toSealed } from './rows.ts'
+import { receiptColumns, toSealed } from './rows.ts'
 import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 

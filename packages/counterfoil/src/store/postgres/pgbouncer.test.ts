@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { debianProgram } from '../../testing/debian-program.ts'
+import { freePort } from '../../testing/free-port.ts'
 import {
   accepted,
   alice,
@@ -19,7 +20,6 @@ import {
 import type { Store } from '../store.ts'
 import { missing, must, serverUser } from './fixtures/binaries.ts'
 import { describeOn } from './fixtures/describe-on.ts'
-import { freePort } from './fixtures/server.ts'
 import { until } from './fixtures/standby.ts'
 import { postgres } from './index.ts'
 

@@ -1,5 +1,5 @@
 import { assert, type EffectId, type EffectKey, type Fingerprint } from '../../domain/index.ts'
-import { fingerprintBytes, fingerprintToBytes } from '../sqlite/digest.ts'
+import { fingerprintBytes, fingerprintToBytes } from '../digest.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
 import { Block, numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'

@@ -1,7 +1,8 @@
 import type { QuarantineNote, QuarantineView } from '../records.ts'
+import { toQuarantine } from '../rows.ts'
 import type { QuarantinePage, QuarantineQuery, QuarantineStory } from '../store.ts'
 import type { Row, Run } from './connection.ts'
-import { quarantineColumns, toQuarantine } from './rows.ts'
+import { quarantineColumns } from './rows.ts'
 import { quoted, type Statement } from './statement.ts'
 
 /** Entries that one page looks at, at most: what it costs has a limit, whatever the filter leaves over. */

@@ -1,18 +1,11 @@
 import { type EffectState, effectStates, isFinalState } from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
+import { toReceipt } from '../rows.ts'
 import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, SqlValue, StoreStatus } from '../store.ts'
 import { texts } from './columns.ts'
 import type { Row, Run } from './connection.ts'
 import type { QuarantineList } from './quarantine-list.ts'
-import {
-  effectColumns,
-  historyColumns,
-  receiptColumns,
-  stateColumns,
-  toEffect,
-  toReceipt,
-  toSealed,
-} from './rows.ts'
+import { effectColumns, historyColumns, receiptColumns, stateColumns, toEffect, toSealed } from './rows.ts'
 import { quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 

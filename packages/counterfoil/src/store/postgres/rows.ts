@@ -1,16 +1,9 @@
 import type { Instant } from '../../domain/index.ts'
-import type {
-  AttemptRecord,
-  EffectView,
-  EvidenceRecord,
-  QuarantineView,
-  ReceiptView,
-  Sealed,
-} from '../records.ts'
-import { deliveryFromBytes, fingerprintFromBytes } from '../sqlite/digest.ts'
+import type { EffectView, Sealed } from '../records.ts'
+import { effectView, toAttempt, toEvidence } from '../rows.ts'
 import type { Row } from './connection.ts'
 
-/** Columns as statements select them, and the records they stand for. */
+/** Columns as statements select them; what they stand for is in store/rows.ts. */
 
 export function receiptColumns(s: string): string {
   return `r.seq::text, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
@@ -26,40 +19,6 @@ export function receiptColumns(s: string): string {
   (select p.by from ${s}.plan p where p.receipt = r.seq) as planned_by`
 }
 
-export function toReceipt(row: Row): ReceiptView {
-  return {
-    id: row.id,
-    delivery: deliveryFromBytes(row.delivery),
-    producer: row.producer,
-    namespace: row.namespace,
-    source: row.source,
-    eventId: row.event_id,
-    type: row.type,
-    schemaVersion: row.schema_version,
-    fingerprint: fingerprintFromBytes(row.fingerprint),
-    rawFingerprint: fingerprintFromBytes(row.raw_fingerprint),
-    contentType: row.content_type,
-    bytes: row.bytes,
-    provenance: row.signed ? 'signed' : 'unsigned',
-    origin: row.origin,
-    eventAt: row.event_at,
-    receivedAt: row.received_at,
-    state: row.state,
-    vault: vaultOf(row.seq),
-    duplicates: row.duplicates ?? 0,
-    lastDuplicateAt: row.last_duplicate_at,
-    conflictsWith: row.conflicts_with,
-    sameContentAs: row.same_content_as,
-    plannedAt: row.planned_at,
-    plannedBy: row.planned_by,
-  }
-}
-
-/** Where a receipt's sealed payload is kept. */
-export function vaultOf(receipt: string): string {
-  return `vault/${receipt}`
-}
-
 export function toSealed(row: Row): Sealed {
   return { keyId: row.key_id, nonce: plainBytes(row.nonce), ciphertext: plainBytes(row.ciphertext) }
 }
@@ -73,26 +32,6 @@ export function quarantineColumns(s: string): string {
   return `q.id, q.reason, q.detail, q.owner, q.at::float8, q.producer, q.type, q.event_id, q.state, q.version::float8, q.assignee,
   q.attended_at::float8, q.changed_after::float8, q.receipt::text as receipt_seq,
   (select r.id from ${s}.receipt r where r.seq = q.receipt) as receipt`
-}
-
-export function toQuarantine(row: Row): QuarantineView {
-  return {
-    id: row.id,
-    receipt: row.receipt,
-    reason: row.reason,
-    detail: JSON.parse(row.detail),
-    owner: row.owner,
-    vault: vaultOf(row.receipt_seq),
-    at: row.at,
-    producer: row.producer,
-    type: row.type,
-    eventId: row.event_id,
-    state: row.state,
-    version: row.version,
-    assignee: row.assignee,
-    attendedAt: row.attended_at,
-    changedAfter: row.changed_after,
-  }
 }
 
 /** What never changes of an effect. */
@@ -118,52 +57,7 @@ export function historyColumns(s: string, needed = 'true'): string {
 
 /** @param reference what `due_in` counts from, by the caller's clock */
 export function toEffect(row: Row, reference: Instant): EffectView {
-  return {
-    id: row.id,
-    recipient: row.recipient,
-    key: row.key,
-    name: row.name,
-    fingerprint: fingerprintFromBytes(row.fingerprint),
-    idempotencyKey: row.idempotency_key,
-    order: row.order_domain === null ? null : { domain: row.order_domain, version: row.order_version },
-    plannedAt: row.planned_at,
-    state: row.state,
-    version: row.version,
-    disputed: row.disputed,
-    escalated: row.escalated,
-    changedAt: row.changed_at,
-    dueAt: row.due_in === null ? null : reference + row.due_in,
-    attempts: ((row.attempts ?? []) as Row[]).map(toAttempt),
-    evidence: ((row.evidence ?? []) as Row[]).map(toEvidence),
-  }
-}
-
-function toAttempt(row: Row): AttemptRecord {
-  return {
-    number: row.number,
-    begunAt: row.begun_at,
-    endedAt: row.ended_at,
-    outcome: row.outcome,
-    open: row.open,
-    why: row.why,
-    status: row.status,
-    correlation: row.correlation,
-    retryAfterMs: row.retry_after_ms,
-    worker: row.worker,
-  }
-}
-
-function toEvidence(row: Row): EvidenceRecord {
-  return {
-    at: row.at,
-    kind: row.kind,
-    fact: row.fact,
-    attempt: row.attempt,
-    from: row.from_state,
-    to: row.to_state,
-    why: row.why,
-    status: row.status,
-    correlation: row.correlation,
-    by: row.by,
-  }
+  const attempts = ((row.attempts ?? []) as Row[]).map(toAttempt)
+  const evidence = ((row.evidence ?? []) as Row[]).map(toEvidence)
+  return effectView(row, row.due_in === null ? null : reference + row.due_in, attempts, evidence)
 }

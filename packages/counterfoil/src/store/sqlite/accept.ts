@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
+import { fingerprintFromBytes } from '../digest.ts'
 import type { QuarantineReason, QuarantineState, ReceiptState } from '../records.ts'
 import type { Accepted } from '../store.ts'
 import type { Counts } from './counts.ts'
-import { fingerprintFromBytes } from './digest.ts'
 import { bytesOf, type PackedAcceptance } from './packing.ts'
 import type { Quarantine } from './quarantine.ts'
 

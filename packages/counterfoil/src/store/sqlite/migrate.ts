@@ -1,29 +1,10 @@
-import { hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { CounterfoilError } from '../../domain/index.ts'
+import { type Applied, checkApplied, migrationsIn, schemaOlder } from '../migrations.ts'
 import type { MigrationReport } from '../store.ts'
 import { applicationId, configure } from './database.ts'
 import type { WorkerOptions } from './protocol.ts'
 
-interface Migration {
-  readonly version: number
-  readonly name: string
-  readonly sql: string
-  readonly checksum: string
-}
-
-/** Numbered files, in order; their numbers have no gap. */
-function migrations(): Migration[] {
-  const directory = new URL('./migrations/', import.meta.url)
-  return readdirSync(directory)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((name, index) => {
-      const sql = readFileSync(new URL(name, directory), 'utf8')
-      return { version: index + 1, name, sql, checksum: hash('sha256', sql) }
-    })
-}
+const directory = new URL('./migrations/', import.meta.url)
 
 /**
  * Brings the schema up, or only checks it. Holds the write lock from the first look to the last statement, so
@@ -33,10 +14,10 @@ function migrations(): Migration[] {
  */
 export function migrate(db: DatabaseSync, options: WorkerOptions, allowed: boolean): MigrationReport {
   const { path } = options
-  const known = migrations()
+  const known = migrationsIn(directory)
   const before = applied(db)
-  check(before, known, path)
-  if (before.length < known.length && !allowed) throw older(path, before.length, known.length)
+  checkApplied(before, known, path)
+  if (before.length < known.length && !allowed) throw schemaOlder(path, before.length, known.length)
   // Only now is the file known to be one that may be changed.
   configure(db, options)
   if (before.length === known.length) return { from: before.length, to: before.length, applied: [] }
@@ -46,7 +27,7 @@ export function migrate(db: DatabaseSync, options: WorkerOptions, allowed: boole
       'create table if not exists counterfoil_migration (version integer primary key, name text not null, checksum text not null, applied_at integer not null) strict',
     )
     const done = applied(db)
-    check(done, known, path)
+    checkApplied(done, known, path)
     const missing = known.slice(done.length)
     const record = db.prepare(
       "insert into counterfoil_migration (version, name, checksum, applied_at) values (?, ?, ?, cast(round(unixepoch('subsec') * 1000) as integer))",
@@ -64,45 +45,12 @@ export function migrate(db: DatabaseSync, options: WorkerOptions, allowed: boole
   }
 }
 
-type Applied = { readonly version: number; readonly name: string; readonly checksum: string }
-
 function applied(db: DatabaseSync): Applied[] {
   const exists = db
     .prepare("select 1 from sqlite_schema where type = 'table' and name = 'counterfoil_migration'")
     .get()
   if (exists === undefined) return []
   return db
-    .prepare('select version, name, checksum from counterfoil_migration order by version')
+    .prepare('select name, checksum from counterfoil_migration order by version')
     .all() as unknown as Applied[]
-}
-
-function check(done: readonly Applied[], known: readonly Migration[], path: string): void {
-  if (done.length > known.length) {
-    throw new CounterfoilError(
-      'store_schema_newer',
-      `The store ${path} is at schema ${done.length}; this version of Counterfoil knows ${known.length}.`,
-      {
-        hint: 'Run the newer version of Counterfoil that wrote it. Nothing was changed.',
-      },
-    )
-  }
-  for (const [index, { name, checksum }] of done.entries()) {
-    if (known[index]?.checksum !== checksum) {
-      throw new CounterfoilError(
-        'store_migration_changed',
-        `Migration ${name} of the store ${path} is not the one that this version has.`,
-        {
-          hint: 'Restore the migration file as it was published; a change goes into a new one.',
-        },
-      )
-    }
-  }
-}
-
-function older(path: string, is: number, needed: number): CounterfoilError {
-  return new CounterfoilError(
-    'store_schema_older',
-    `The store ${path} is at schema ${is}, and this version needs ${needed}.`,
-    { hint: 'Run: counterfoil migrate' },
-  )
 }

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
+import { toReceipt } from '../rows.ts'
 import type { NewQuarantine, OutboxClaim, OutboxRecord } from '../store.ts'
 import type { Counts } from './counts.ts'
 import type { Quarantine } from './quarantine.ts'
-import { receiptColumns, toReceipt, toSealed } from './rows.ts'
+import { receiptColumns, toSealed } from './rows.ts'
 
 /** An outbox number names a plan when positive (its receipt's seq) and an alert when negative. */
 export class Outbox {

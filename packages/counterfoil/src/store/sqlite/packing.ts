@@ -1,5 +1,5 @@
+import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
 import type { Acceptance, NewQuarantine } from '../store.ts'
-import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from './digest.ts'
 
 /**
  * How an acceptance crosses the thread: plain fields in a row, and all bytes of a batch in one block that is

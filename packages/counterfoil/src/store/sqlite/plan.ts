@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EffectId, Fingerprint } from '../../domain/index.ts'
+import { fingerprintFromBytes, fingerprintToBytes } from '../digest.ts'
 import type { AlertPlan, AlertPlanned, NewEffect, Plan, Planned } from '../store.ts'
 import type { Counts } from './counts.ts'
-import { fingerprintFromBytes, fingerprintToBytes } from './digest.ts'
 import type { Outbox } from './outbox.ts'
 
 interface KnownEffect {

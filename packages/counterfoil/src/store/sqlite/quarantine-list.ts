@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { QuarantineId } from '../../domain/index.ts'
 import type { QuarantineNote } from '../records.ts'
+import { toQuarantine } from '../rows.ts'
 import type { QuarantinePage, QuarantineQuery, QuarantineStory } from '../store.ts'
-import { quarantineColumns, toQuarantine } from './rows.ts'
+import { quarantineColumns } from './rows.ts'
 
 type Row = Record<string, any>
 

@@ -1,18 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type EffectState, effectStates } from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
+import { effectView, toAttempt, toEvidence, toReceipt } from '../rows.ts'
 import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, StoreStatus } from '../store.ts'
 import type { Counts } from './counts.ts'
 import type { QuarantineList } from './quarantine-list.ts'
-import {
-  effectColumns,
-  receiptColumns,
-  toAttempt,
-  toEffect,
-  toEvidence,
-  toReceipt,
-  toSealed,
-} from './rows.ts'
+import { effectColumns, receiptColumns, toSealed } from './rows.ts'
 
 type Row = Record<string, any>
 
@@ -169,8 +162,9 @@ export class Reading {
   }
 
   #view(row: Row): EffectView {
-    return toEffect(
+    return effectView(
       row,
+      row.due_at,
       this.#attempts.all(row.seq).map(toAttempt),
       this.#evidence.all(row.seq).map(toEvidence),
     )
