@@ -71,7 +71,7 @@ export class InProcess implements StoreThread, Calls {
       this.#desk.take({ id, order })
     })
     if (order.do === 'commit' || order.do === 'rollback') this.#session = undefined
-    return valueOf(result) as Value
+    return resultOf(result) as Value
   }
 
   /** Its process has died: the transaction that it had open is rolled back, as SQLite does when a file is let go. */
@@ -103,7 +103,7 @@ export class InProcess implements StoreThread, Calls {
   }
 }
 
-function valueOf(result: Result): unknown {
+function resultOf(result: Result): unknown {
   if ('ok' in result) return result.ok
   throw toError(result.failed)
 }
