@@ -1,7 +1,6 @@
 import { type Invariant, invariants } from './checks/index.ts'
 import type { FaultKind } from './faults.ts'
 import type { History } from './history.ts'
-import type { ShapeName } from './shapes.ts'
 import type { Simulated } from './simulate.ts'
 
 /** What many schedules together have met: how many faults of each kind, shapes of each, and subjects of each invariant. */
@@ -10,7 +9,7 @@ export class Tally {
   faults = 0
   steps = 0
   readonly byFault = new Map<FaultKind, number>()
-  readonly byShape = new Map<ShapeName, number>()
+  readonly byShape = new Map<string, number>()
   /** Deliveries, receipts, requests, effects, … that an invariant was held against. */
   readonly byInvariant = new Map<Invariant, number>()
 
@@ -46,7 +45,7 @@ export interface TallyRecord {
   readonly faults: number
   readonly steps: number
   readonly byFault: readonly (readonly [FaultKind, number])[]
-  readonly byShape: readonly (readonly [ShapeName, number])[]
+  readonly byShape: readonly (readonly [string, number])[]
   readonly byInvariant: readonly (readonly [Invariant, number])[]
 }
 
