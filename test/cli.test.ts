@@ -42,6 +42,7 @@ const commands = [
   'quarantine dismiss',
   'unknown list',
   'reconcile',
+  'simulate',
   'audit list',
   'audit verify',
   'operators new',

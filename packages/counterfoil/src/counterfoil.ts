@@ -20,6 +20,7 @@ import {
   type Opened,
   type OutgoingEvent,
   type Producer,
+  type ProducerKind,
   type PublishPorts,
   problem,
   publish,
@@ -156,6 +157,8 @@ export interface SimulatedPorts<Tx = PlanTransaction>
   extends Required<Pick<CounterfoilOptions, 'store' | 'clock' | 'random' | 'network' | 'log' | 'onAlert'>>,
     Pick<CounterfoilOptions<Tx>, 'triggers' | 'recipients' | 'version' | 'poll' | 'lease'> {
   readonly vault: Vault
+  /** How a producer's deliveries are read instead: a simulation has no secret to sign with. */
+  readonly kindOf?: (producer: Producer) => ProducerKind
 }
 
 /**
@@ -164,17 +167,23 @@ export interface SimulatedPorts<Tx = PlanTransaction>
  * @throws CounterfoilError `config_invalid`
  */
 export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
-  return assemble(options, undefined)
+  return assemble(options, {})
 }
 
-/** @param given the vault of a simulation; else it is opened when it is first needed */
-function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined): Counterfoil<Tx> {
+function assemble<Tx>(
+  options: CounterfoilOptions<Tx>,
+  simulated: Partial<Pick<SimulatedPorts, 'vault' | 'kindOf'>>,
+): Counterfoil<Tx> {
+  const { kindOf } = simulated
   const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
-  const producers = byName('producer', [
-    ...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])]),
-  ])
+  const producers = byName(
+    'producer',
+    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])])].map(
+      (producer) => (kindOf === undefined ? producer : { ...producer, kind: kindOf(producer) }),
+    ),
+  )
   byName('trigger', triggers)
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
@@ -195,7 +204,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
     )
   }
   const counters = new Map<string, number>()
-  let vault = given
+  let { vault } = simulated
   const openVault = () => {
     vault ??= new Vault(
       loadKeyRing({
@@ -228,8 +237,13 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       return sealed === null ? null : openVault().open(sealed, id)
     },
     openEvent,
-    withPorts({ vault: simulated, ...ports }) {
-      return assemble({ ...options, ...ports }, simulated)
+    withPorts({ vault, kindOf, ...ports }) {
+      // Alerts and the program's own database client lead out of the simulation.
+      const { transactions: _, ...rest } = options
+      return assemble(
+        { ...rest, alerts: {}, ...ports },
+        { vault, ...(kindOf === undefined ? {} : { kindOf }) },
+      )
     },
     get running() {
       return parts !== undefined

@@ -14,6 +14,7 @@ import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quar
 import { receiptsList, receiptsShow } from './receipts.ts'
 import { reconcile } from './reconcile.ts'
 import { serveCommand } from './serve.ts'
+import { simulate } from './simulate.ts'
 import { migrate, status } from './store-commands.ts'
 
 const commands: readonly Command[] = [
@@ -22,6 +23,7 @@ const commands: readonly Command[] = [
   migrate,
   status,
   doctor,
+  simulate,
   receiptsList,
   receiptsShow,
   effectsList,

@@ -22,6 +22,7 @@ export const errorCodes = {
   backlog_full: 'Too many receipts wait for their plan; send again later.',
   // configuration
   config_invalid: 'The configuration contradicts itself or lacks something.',
+  examples_needed: 'The simulator can derive no event of a type, and no example was given.',
   config_not_found: 'The configuration file does not exist or has no usable default export.',
   contract_invalid: 'The recipient contract contradicts itself.',
   contract_unpublished: 'The recipient publishes no contract that can be read.',
