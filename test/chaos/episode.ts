@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Store } from 'counterfoil'
+import { seededRandom } from 'counterfoil/testing'
+import type { Kind, Stage } from './kind.ts'
+import { Load } from './load.ts'
+import type { StoreKind } from './places.ts'
+import type { Plant } from './planted.ts'
+import { between } from './random.ts'
+import { type Verdict, verdict } from './verdict.ts'
+
+export interface EpisodeOptions {
+  readonly store: StoreKind
+  readonly seed: number
+  readonly times: number
+  readonly plant?: Plant | undefined
+  /** Instead of the kind's own. */
+  readonly everyMs?: number | undefined
+  readonly servers?: number | undefined
+  readonly onStrike?: (done: number) => void
+}
+
+export interface EpisodeReport extends Verdict {
+  readonly seed: number
+  readonly strikes: number
+  readonly deliveries: number
+  /** Deliveries that were answered 503, and sent again. */
+  readonly refused: number
+  readonly starts: number
+}
+
+const senders = 6
+const restMs = 60
+/** The longest back-off of an episode's effects is well below. */
+const restWithinMs = 300_000
+
+/** One store, one fleet, some faults under load; then all comes to rest and is held against what was seen outside. */
+export async function episode(kind: Kind, options: EpisodeOptions): Promise<EpisodeReport> {
+  const { store, seed, times, plant, everyMs, servers = kind.servers } = options
+  const random = seededRandom(seed)
+  const directory = mkdtempSync(join(tmpdir(), `counterfoil-chaos-${kind.name}-`))
+  const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
+  try {
+    const stage = await kind.stage({ store, seed, random, directory, servers, plant })
+    undo.push(() => stage.dispose())
+    const { fleet, place } = stage
+    await fleet.start()
+    if (process.env.CHAOS_TIMES) console.error('up', performance.now())
+    const load = new Load({ fleet, random: seededRandom(seed + 1), senders, restMs })
+    undo.push(() => load.abandon())
+    load.start()
+    for (let done = 0; done < times; done++) {
+      await sleep(everyMs ?? between(random, ...kind.everyMs))
+      await stage.strike()
+      options.onStrike?.(done + 1)
+    }
+    await stage.calm()
+    await load.stop()
+    if (process.env.CHAOS_TIMES) console.error('calm', performance.now())
+    const late = await comeToRest(stage)
+    if (process.env.CHAOS_TIMES) console.error('rest', performance.now())
+    const stops = await fleet.drain()
+    const found = await verdict(place, fleet, load)
+    return {
+      ...found,
+      violations: [...fleet.surprises, ...stops, ...late, ...found.violations],
+      seed,
+      strikes: times,
+      deliveries: load.deliveries,
+      refused: load.refused,
+      starts: fleet.members.reduce((sum, { starts }) => sum + starts, 0),
+    }
+  } finally {
+    for (const step of undo.reverse()) await step()
+  }
+}
+
+/** Waits until nothing moves by itself any more. @returns what does not come to rest (I4, I22) */
+async function comeToRest({ place }: Stage): Promise<string[]> {
+  const store = await place.open()
+  try {
+    const until = Date.now() + restWithinMs
+    for (;;) {
+      const moving = await movingIn(store)
+      if (moving === '') return []
+      if (Date.now() > until)
+        return [`I4, I22: after ${restWithinMs / 1000} s of calm there are still ${moving}`]
+      await sleep(250)
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+async function movingIn(store: Store): Promise<string> {
+  const { outbox, effects } = await store.status()
+  const { planned, attempting, unknown } = effects.byState
+  const undecided = unknown - effects.escalated
+  const counts = { outbox: outbox.waiting, planned, attempting, 'unknown and not escalated': undecided }
+  const left = Object.entries(counts).filter(([, count]) => count > 0)
+  return left.map(([what, count]) => `${count} ${what}`).join(', ')
+}

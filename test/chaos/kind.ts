@@ -1,0 +1,48 @@
+import type { Random } from 'counterfoil'
+import type { Fleet } from './fleet.ts'
+import type { Place, StoreKind } from './places.ts'
+import type { Plant } from './planted.ts'
+
+/** What one episode is made of. */
+export interface Setting {
+  readonly store: StoreKind
+  readonly seed: number
+  readonly random: Random
+  /** A directory of its own, which goes away afterwards. */
+  readonly directory: string
+  readonly servers: number
+  readonly plant?: Plant | undefined
+}
+
+/** A fleet under load, and the faults of one kind. */
+export interface Stage {
+  readonly place: Place
+  readonly fleet: Fleet
+  /** One fault, under load. Fulfils when it has happened. */
+  strike(): Promise<void>
+  /** Faults stop: everything that is down comes up. */
+  calm(): Promise<void>
+  /** Undoes whatever the stage has made, however far it came. */
+  dispose(): Promise<void>
+}
+
+export interface Kind {
+  readonly name: string
+  /** One sentence. */
+  readonly about: string
+  /** What is counted: `kills`. */
+  readonly unit: string
+  readonly stores: readonly StoreKind[]
+  /** How many are a full length. */
+  readonly full: number
+  /** How many are in one episode: then everything comes to rest and is checked, and a new store begins. */
+  readonly episode: number
+  /** Between two faults, in milliseconds. */
+  readonly everyMs: readonly [least: number, most: number]
+  readonly servers: number
+  /** What must be found when it is planted. */
+  readonly control: Plant
+  /** Why this machine cannot, or undefined. */
+  readonly missing?: (store: StoreKind) => string | undefined
+  stage(setting: Setting): Promise<Stage>
+}

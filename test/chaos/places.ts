@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Store } from 'counterfoil'
+import { postgres } from 'counterfoil/postgres'
+import { sqlite } from 'counterfoil/sqlite'
+import { ledgerFaults as postgresFaults } from '../../packages/counterfoil/src/store/postgres/fixtures/ledger-faults.ts'
+import { Server } from '../../packages/counterfoil/src/store/postgres/fixtures/server.ts'
+import { ledgerFaults as sqliteFaults } from '../../packages/counterfoil/src/store/sqlite/fixtures/ledger-faults.ts'
+
+export type StoreKind = 'sqlite' | 'postgres'
+
+/** Where the records of a run are, as servers and the checker reach them. */
+export interface Place {
+  /** What servers find in `CHAOS_STORE`. */
+  readonly store: string
+  /** A handle for the checker, which goes around whatever the servers go through. */
+  open(): Promise<Store>
+  /** What is wrong with the rows, read as a stranger would. */
+  faults(): Promise<string[]>
+  /** How many rows the trigger of the configuration has written. */
+  plans(): Promise<number>
+  dispose(): Promise<void>
+}
+
+const planTable = 'create table if not exists chaos_plan (reference text not null)'
+
+export async function sqlitePlace(directory: string): Promise<Place> {
+  mkdirSync(directory, { recursive: true })
+  const file = join(directory, 'counterfoil.db')
+  const open = async () => {
+    const store = sqlite(file, { busyTimeoutMs: 20_000 })
+    await store.open({ migrate: true })
+    return store
+  }
+  await (await open()).close()
+  withDatabase(file, (db) => db.exec(planTable))
+  return {
+    store: file,
+    open,
+    // Alerts have been delivered by now, and delivered ones leave nothing.
+    faults: async () => sqliteFaults(file, []).faults.filter((fault) => !fault.includes('without its alert')),
+    plans: async () =>
+      withDatabase(file, (db) => Number(db.prepare('select count(*) as n from chaos_plan').get()?.n)),
+    dispose: async () => {},
+  }
+}
+
+function withDatabase<Result>(file: string, work: (db: DatabaseSync) => Result): Result {
+  const db = new DatabaseSync(file, { timeout: 20_000 })
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** Small and quick to start, and durable. */
+export const serverSettings = { shared_buffers: '16MB', max_connections: '80', max_wal_size: '64MB' }
+const major = 18
+
+/**
+ * @param current the server that has the records now; it may be another one after a failover
+ * @param via the URL that servers use instead of its own
+ */
+export async function postgresPlace(current: () => Server, via?: string): Promise<Place> {
+  const open = async () => {
+    const store = postgres(current().url(), { maxConnections: 2, maxSessions: 1 })
+    await store.open({ migrate: true })
+    return store
+  }
+  await (await open()).close()
+  await current().query(planTable)
+  return {
+    store: via ?? current().url(),
+    open,
+    faults: () => postgresFaults(current()),
+    plans: async () => (await current().query('select count(*)::int as n from chaos_plan'))[0]!.n,
+    dispose: () => current().dispose(),
+  }
+}
+
+export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
+  return await Server.start(major, { ...serverSettings, ...settings })
+}
+
+export async function placeOn(store: StoreKind, directory: string): Promise<Place> {
+  if (store === 'sqlite') return await sqlitePlace(directory)
+  const server = await startServer()
+  try {
+    return await postgresPlace(() => server)
+  } catch (error) {
+    await server.dispose()
+    throw error
+  }
+}
