@@ -4,6 +4,7 @@ import { github } from 'counterfoil/producers'
 import { sqlite } from 'counterfoil/sqlite'
 import { z } from 'zod'
 import { secrets } from '../../demo/secrets.ts'
+import { SqliteStore } from '../../packages/counterfoil/src/store/sqlite/store.ts'
 import { plant, plantedNetwork, plantedStore } from './planted.ts'
 import { contracts, shapes } from './shapes.ts'
 
@@ -17,7 +18,9 @@ const store = onPostgres
       maxConnections: 4,
       maxSessions: 2,
     })
-  : sqlite(CHAOS_STORE)
+  : plant === 'commits-are-not-synced'
+    ? new SqliteStore({ path: CHAOS_STORE, busyTimeoutMs: 5_000, synchronous: 'normal' })
+    : sqlite(CHAOS_STORE)
 
 const Order = z.object({
   reference: z.string(),
@@ -34,7 +37,7 @@ function at<const S extends keyof typeof contracts>(shape: S) {
     url: `${CHAOS_RECIPIENT}/${shape}`,
     contract: contracts[shape],
     allowPrivateAddresses: true,
-    timeout: '700ms',
+    timeout: '1s',
     ...(shape === 'queryable' ? { lookup: ({ effectKey, signal }) => ask(effectKey, signal) } : {}),
   })
 }

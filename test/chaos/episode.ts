@@ -32,9 +32,12 @@ export interface EpisodeReport extends Verdict {
 }
 
 const senders = 6
-const restMs = 60
-/** The longest back-off of an episode's effects is well below. */
-const restWithinMs = 300_000
+const eventsPerStrike = 12
+/** And a few more while a fault lasts. */
+const feedEveryMs = 250
+const restWithinMs = 180_000
+/** What is due sooner may wait. */
+const hastenEveryMs = 4_000
 
 /** One store, one fleet, some faults under load; then all comes to rest and is held against what was seen outside. */
 export async function episode(kind: Kind, options: EpisodeOptions): Promise<EpisodeReport> {
@@ -48,15 +51,19 @@ export async function episode(kind: Kind, options: EpisodeOptions): Promise<Epis
     const { fleet, place } = stage
     await fleet.start()
     if (process.env.CHAOS_TIMES) console.error('up', performance.now())
-    const load = new Load({ fleet, random: seededRandom(seed + 1), senders, restMs })
+    const load = new Load({ fleet, random: seededRandom(seed + 1), senders })
     undo.push(() => load.abandon())
     load.start()
+    const feeding = setInterval(() => load.allow(1), feedEveryMs)
+    undo.push(() => clearInterval(feeding))
     for (let done = 0; done < times; done++) {
+      load.allow(eventsPerStrike)
       await sleep(everyMs ?? between(random, ...kind.everyMs))
       await stage.strike()
       options.onStrike?.(done + 1)
     }
     await stage.calm()
+    clearInterval(feeding)
     await load.stop()
     if (process.env.CHAOS_TIMES) console.error('calm', performance.now())
     const late = await comeToRest(stage)
@@ -82,9 +89,14 @@ async function comeToRest({ place }: Stage): Promise<string[]> {
   const store = await place.open()
   try {
     const until = Date.now() + restWithinMs
+    let hastened = Date.now()
     for (;;) {
       const moving = await movingIn(store)
       if (moving === '') return []
+      if (Date.now() > hastened + hastenEveryMs) {
+        await place.hasten()
+        hastened = Date.now()
+      }
       if (Date.now() > until)
         return [`I4, I22: after ${restWithinMs / 1000} s of calm there are still ${moving}`]
       await sleep(250)

@@ -10,8 +10,6 @@ export interface LoadOptions {
   readonly random: Random
   /** Senders at once. */
   readonly senders: number
-  /** The longest that a sender rests between two events, in milliseconds. */
-  readonly restMs: number
 }
 
 interface Order {
@@ -42,7 +40,9 @@ export class Load {
   readonly #options: LoadOptions
   #sending: Promise<unknown> | undefined
   #stopped = false
+  #abandoned = false
   #events = 0
+  #allowed = 0
 
   constructor(options: LoadOptions) {
     this.#options = options
@@ -51,6 +51,11 @@ export class Load {
   start(): void {
     const { senders } = this.#options
     this.#sending = Promise.all(Array.from({ length: senders }, () => this.#send()))
+  }
+
+  /** So many more events may begin: what a run costs goes by its faults, and not by how long they take. */
+  allow(events: number): void {
+    this.#allowed += events
   }
 
   /** No new event; fulfils when all that were begun are acknowledged. */
@@ -64,11 +69,13 @@ export class Load {
     this.#stopped = true
     this.#abandoned = true
   }
-  #abandoned = false
-
   async #send(): Promise<void> {
-    const { random, restMs } = this.#options
+    const { random } = this.#options
     while (!this.#stopped) {
+      if (this.#events >= this.#allowed) {
+        await sleep(10)
+        continue
+      }
       const id = `event-${++this.#events}`
       if (chance(random, share.unsupported)) {
         await this.#deliver(id, 'unheard_of', { id }, ['quarantined'])
@@ -76,7 +83,6 @@ export class Load {
         const order = this.#order()
         await this.#event(id, order)
       }
-      await sleep(between(random, 0, restMs))
     }
   }
 

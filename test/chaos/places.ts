@@ -5,7 +5,7 @@ import type { Store } from 'counterfoil'
 import { postgres } from 'counterfoil/postgres'
 import { sqlite } from 'counterfoil/sqlite'
 import { ledgerFaults as postgresFaults } from '../../packages/counterfoil/src/store/postgres/fixtures/ledger-faults.ts'
-import { Server } from '../../packages/counterfoil/src/store/postgres/fixtures/server.ts'
+import { Server, type ServerPlace } from '../../packages/counterfoil/src/store/postgres/fixtures/server.ts'
 import { ledgerFaults as sqliteFaults } from '../../packages/counterfoil/src/store/sqlite/fixtures/ledger-faults.ts'
 
 export type StoreKind = 'sqlite' | 'postgres'
@@ -18,6 +18,11 @@ export interface Place {
   open(): Promise<Store>
   /** What is wrong with the rows, read as a stranger would. */
   faults(): Promise<string[]>
+  /**
+   * What waits for the end of its back-off is due now. Back-offs double up to five minutes, and that a run need not
+   * wait for them is all that it changes: what may be done is decided when it is taken.
+   */
+  hasten(): Promise<void>
   /** How many rows the trigger of the configuration has written. */
   plans(): Promise<number>
   dispose(): Promise<void>
@@ -40,6 +45,10 @@ export async function sqlitePlace(directory: string): Promise<Place> {
     open,
     // Alerts have been delivered by now, and delivered ones leave nothing.
     faults: async () => sqliteFaults(file, []).faults.filter((fault) => !fault.includes('without its alert')),
+    async hasten() {
+      const sql = 'update counterfoil_due set at = ?1 where worker is null and at > ?1'
+      withDatabase(file, (db) => db.prepare(sql).run(Date.now()))
+    },
     plans: async () =>
       withDatabase(file, (db) => Number(db.prepare('select count(*) as n from chaos_plan').get()?.n)),
     dispose: async () => {},
@@ -75,13 +84,27 @@ export async function postgresPlace(current: () => Server, via?: string): Promis
     store: via ?? current().url(),
     open,
     faults: () => postgresFaults(current()),
+    async hasten() {
+      const now = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+      await current().query(`update counterfoil.open set at = ${now} where worker is null and at > ${now}`)
+    },
     plans: async () => (await current().query('select count(*)::int as n from chaos_plan'))[0]!.n,
     dispose: () => current().dispose(),
   }
 }
 
-export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
-  return await Server.start(major, { ...serverSettings, ...settings })
+export async function startServer(
+  settings: Readonly<Record<string, string>> = {},
+  place: ServerPlace = {},
+): Promise<Server> {
+  const server = new Server(major, { ...serverSettings, ...settings }, place)
+  try {
+    await server.begin()
+    return server
+  } catch (error) {
+    await server.dispose()
+    throw error
+  }
 }
 
 export async function placeOn(store: StoreKind, directory: string): Promise<Place> {

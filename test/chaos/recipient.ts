@@ -76,14 +76,14 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const early = meets === 'before' ? pick(random, before) : undefined
   if (early === 'fails') return answer(response, 500)
   if (early === 'drops') return
-  if (early === 'stalls') await sleep(200 + 1_600 * random.fraction())
+  if (early === 'stalls') await sleep(200 + 2_500 * random.fraction())
   const given =
     shape === 'guarded' ? await seats.handle(toFetch(request, body), ({ tx: _ }) => act(order)) : place(order)
   const late = meets === 'after' ? pick(random, after) : undefined
   if (late === 'fails') return answer(response, 500)
   if (late === 'resets') return void request.socket.resetAndDestroy()
   if (late === 'hangs') return
-  if (late === 'late') await sleep(800 + 400 * random.fraction())
+  if (late === 'late') await sleep(1_100 + 400 * random.fraction())
   await send(response, given instanceof Response ? given : new Response('{}', given))
 }
 

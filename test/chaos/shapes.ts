@@ -3,7 +3,7 @@ import type { Contract } from 'counterfoil'
 import { type Guard, guard, sqliteGuardStore } from 'counterfoil/guard'
 
 /** How late a request may act at the recipients that bound it: by the clock that the attempt was begun by. */
-export const actsWithinMs = 2_000
+export const actsWithinMs = 3_000
 
 const keyed = {
   header: 'Idempotency-Key',
@@ -16,7 +16,7 @@ const bounded = {
   // Too late: nothing was done, and nothing of it ever will be.
   outcomes: [{ status: 425, means: 'not-acted' }],
 } as const
-const absence = { final: true, after: '3s' } as const
+const absence = { final: true, after: '4s' } as const
 
 /** The guard of the `guarded` recipient, on a database that its handler writes to as well. */
 export function guardOn(db: DatabaseSync): Guard<DatabaseSync, 'sync'> {
