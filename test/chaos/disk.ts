@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { must } from '../../packages/counterfoil/src/store/postgres/fixtures/binaries.ts'
+import type { Setting } from './kind.ts'
 
 /** Why this machine cannot mount, or undefined. */
 export function missingMounts(): string | undefined {
@@ -18,12 +19,14 @@ export class Disk {
   readonly #image: string
   #mounted = false
 
-  constructor(directory: string, megabytes: number) {
+  constructor({ directory, defer }: Pick<Setting, 'directory' | 'defer'>, megabytes: number) {
+    reachable(directory)
     this.mount = join(directory, 'disk')
     this.#image = join(directory, 'disk.img')
     mkdirSync(this.mount)
     must('truncate', ['-s', `${megabytes}M`, this.#image])
     must('mkfs.ext4', ['-q', '-F', this.#image])
+    defer(() => this.#dispose())
     this.#attach()
     must('chmod', ['777', this.mount])
   }
@@ -45,7 +48,7 @@ export class Disk {
     this.#attach()
   }
 
-  dispose(): void {
+  #dispose(): void {
     this.#detach()
     for (const file of [this.#image, `${this.#image}.kept`]) rmSync(file, { force: true })
   }
@@ -57,7 +60,7 @@ export class Disk {
 
   #detach(): void {
     if (!this.#mounted) return
-    must('umount', [this.mount])
+    unmount(this.mount)
     this.#mounted = false
   }
 }
@@ -66,9 +69,11 @@ export class Disk {
 export class SmallDisk {
   readonly mount: string
 
-  constructor(directory: string, megabytes: number) {
+  constructor({ directory, defer }: Pick<Setting, 'directory' | 'defer'>, megabytes: number) {
+    reachable(directory)
     this.mount = join(directory, 'small')
     mkdirSync(this.mount)
+    defer(() => unmount(this.mount))
     must('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=777`, 'tmpfs', this.mount])
   }
 
@@ -81,8 +86,18 @@ export class SmallDisk {
   free(): void {
     rmSync(join(this.mount, 'ballast'), { force: true })
   }
+}
 
-  dispose(): void {
-    must('umount', [this.mount])
-  }
+/** PostgreSQL runs as a user of its own. */
+function reachable(directory: string): void {
+  must('chmod', ['755', directory])
+}
+
+/** What still ends may hold it for a moment. */
+function unmount(mount: string): void {
+  must('sh', [
+    '-c',
+    'for n in $(seq 100); do umount "$0" && exit 0; sleep 0.1; done 2>/dev/null; exit 1',
+    mount,
+  ])
 }

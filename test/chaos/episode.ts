@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from 'counterfoil'
 import { seededRandom } from 'counterfoil/testing'
-import type { Kind, Stage } from './kind.ts'
+import type { Kind, Stage, StoreKind } from './kind.ts'
 import { Load } from './load.ts'
-import type { StoreKind } from './places.ts'
 import type { Plant } from './planted.ts'
 import { between } from './random.ts'
+import { Undo } from './undo.ts'
 import { type Verdict, verdict } from './verdict.ts'
 
 export interface EpisodeOptions {
@@ -35,7 +35,7 @@ const senders = 6
 const eventsPerStrike = 12
 /** And a few more while a fault lasts. */
 const feedEveryMs = 250
-const restWithinMs = 180_000
+const restWithinMs = 600_000
 /** What is due sooner may wait. */
 const hastenEveryMs = 4_000
 
@@ -44,18 +44,18 @@ export async function episode(kind: Kind, options: EpisodeOptions): Promise<Epis
   const { store, seed, times, plant, everyMs, servers = kind.servers } = options
   const random = seededRandom(seed)
   const directory = mkdtempSync(join(tmpdir(), `counterfoil-chaos-${kind.name}-`))
-  const undo: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
+  const undo = new Undo()
+  const defer = undo.defer
+  defer(() => rmSync(directory, { recursive: true, force: true }))
   try {
-    const stage = await kind.stage({ store, seed, random, directory, servers, plant })
-    undo.push(() => stage.dispose())
+    const stage = await kind.stage({ store, seed, random, directory, servers, plant, defer })
     const { fleet, place } = stage
     await fleet.start()
-    if (process.env.CHAOS_TIMES) console.error('up', performance.now())
     const load = new Load({ fleet, random: seededRandom(seed + 1), senders })
-    undo.push(() => load.abandon())
+    defer(() => load.abandon())
     load.start()
     const feeding = setInterval(() => load.allow(1), feedEveryMs)
-    undo.push(() => clearInterval(feeding))
+    defer(() => clearInterval(feeding))
     for (let done = 0; done < times; done++) {
       load.allow(eventsPerStrike)
       await sleep(everyMs ?? between(random, ...kind.everyMs))
@@ -65,9 +65,7 @@ export async function episode(kind: Kind, options: EpisodeOptions): Promise<Epis
     await stage.calm()
     clearInterval(feeding)
     await load.stop()
-    if (process.env.CHAOS_TIMES) console.error('calm', performance.now())
     const late = await comeToRest(stage)
-    if (process.env.CHAOS_TIMES) console.error('rest', performance.now())
     const stops = await fleet.drain()
     const found = await verdict(place, fleet, load)
     return {
@@ -80,7 +78,7 @@ export async function episode(kind: Kind, options: EpisodeOptions): Promise<Epis
       starts: fleet.members.reduce((sum, { starts }) => sum + starts, 0),
     }
   } finally {
-    for (const step of undo.reverse()) await step()
+    await undo.all()
   }
 }
 

@@ -4,8 +4,9 @@ import { Member } from './member.ts'
 import type { Plant } from './planted.ts'
 
 const launcher = join(import.meta.dirname, '../../packages/counterfoil/bin/counterfoil.js')
-/** Read by every server of a run: nothing of it may be in a log (I21). */
+/** What every server of a run is given and no log may hold (I21). */
 export const vaultSecret = Buffer.alloc(32, 'chaos vault secret').toString('base64')
+export const operatorToken = 'a token that only a chaos run knows'
 
 export interface FleetOptions {
   readonly directory: string
@@ -70,6 +71,8 @@ export class Fleet {
           CHAOS_STORE: store,
           CHAOS_RECIPIENT: this.recipient.url,
           COUNTERFOIL_VAULT_KEYS: `chaos:${vaultSecret}`,
+          // Beyond the loopback a server wants to know its operators.
+          COUNTERFOIL_OPERATOR_TOKEN: operatorToken,
           ...(plant === undefined ? {} : { CHAOS_PLANT: plant }),
           ...own.environment?.(),
         }),

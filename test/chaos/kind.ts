@@ -1,7 +1,9 @@
 import type { Random } from 'counterfoil'
 import type { Fleet } from './fleet.ts'
-import type { Place, StoreKind } from './places.ts'
+import type { Place } from './places.ts'
 import type { Plant } from './planted.ts'
+
+export type StoreKind = 'sqlite' | 'postgres'
 
 /** What one episode is made of. */
 export interface Setting {
@@ -12,6 +14,8 @@ export interface Setting {
   readonly directory: string
   readonly servers: number
   readonly plant?: Plant | undefined
+  /** To be done at the end, however far an episode came; the last first. */
+  readonly defer: (undo: () => unknown) => void
 }
 
 /** A fleet under load, and the faults of one kind. */
@@ -22,8 +26,6 @@ export interface Stage {
   strike(): Promise<void>
   /** Faults stop: everything that is down comes up. */
   calm(): Promise<void>
-  /** Undoes whatever the stage has made, however far it came. */
-  dispose(): Promise<void>
 }
 
 export interface Kind {

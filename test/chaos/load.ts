@@ -145,7 +145,7 @@ export class Load {
         if (!wanted.includes(answer.outcome)) this.wrong.push(`${id} was ${answer.outcome}, not ${wanted}`)
         return answer.receipt
       } catch {
-        await sleep(between(random, 20, 150))
+        await sleep(between(random, 50, 300))
       }
     }
     return undefined

@@ -7,9 +7,8 @@
  */
 import { parseArgs } from 'node:util'
 import { type EpisodeReport, episode } from './episode.ts'
-import type { Kind } from './kind.ts'
+import type { Kind, StoreKind } from './kind.ts'
 import { kinds } from './kinds/index.ts'
-import type { StoreKind } from './places.ts'
 import { type Plant, plants } from './planted.ts'
 
 const usage = `Usage: npm run chaos -- KIND [--times N] [--seed S] [--store sqlite|postgres] [--servers N]

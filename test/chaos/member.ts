@@ -7,7 +7,7 @@ import { end } from '../processes.ts'
 
 /** Ends a process when the one that started it is gone, however it went. */
 const follow = pathToFileURL(join(import.meta.dirname, '../../demo/follow-parent.ts')).href
-const readyWithinMs = 60_000
+const readyWithinMs = 600_000
 
 export interface MemberOptions {
   readonly name: string
@@ -87,7 +87,7 @@ export class Member {
   }
 
   async #bringUp(): Promise<void> {
-    const until = Date.now() + readyWithinMs * 3
+    const until = Date.now() + readyWithinMs
     while (this.#wanted) {
       if (this.pid === undefined) this.#spawn()
       if (await this.#answers()) {

@@ -7,8 +7,7 @@ import { sqlite } from 'counterfoil/sqlite'
 import { ledgerFaults as postgresFaults } from '../../packages/counterfoil/src/store/postgres/fixtures/ledger-faults.ts'
 import { Server, type ServerPlace } from '../../packages/counterfoil/src/store/postgres/fixtures/server.ts'
 import { ledgerFaults as sqliteFaults } from '../../packages/counterfoil/src/store/sqlite/fixtures/ledger-faults.ts'
-
-export type StoreKind = 'sqlite' | 'postgres'
+import type { Setting } from './kind.ts'
 
 /** Where the records of a run are, as servers and the checker reach them. */
 export interface Place {
@@ -25,7 +24,6 @@ export interface Place {
   hasten(): Promise<void>
   /** How many rows the trigger of the configuration has written. */
   plans(): Promise<number>
-  dispose(): Promise<void>
 }
 
 const planTable = 'create table if not exists chaos_plan (reference text not null)'
@@ -51,7 +49,6 @@ export async function sqlitePlace(directory: string): Promise<Place> {
     },
     plans: async () =>
       withDatabase(file, (db) => Number(db.prepare('select count(*) as n from chaos_plan').get()?.n)),
-    dispose: async () => {},
   }
 }
 
@@ -89,31 +86,23 @@ export async function postgresPlace(current: () => Server, via?: string): Promis
       await current().query(`update counterfoil.open set at = ${now} where worker is null and at > ${now}`)
     },
     plans: async () => (await current().query('select count(*)::int as n from chaos_plan'))[0]!.n,
-    dispose: () => current().dispose(),
   }
 }
 
+/** A server that goes away with the episode. */
 export async function startServer(
+  { defer }: Pick<Setting, 'defer'>,
   settings: Readonly<Record<string, string>> = {},
   place: ServerPlace = {},
 ): Promise<Server> {
   const server = new Server(major, { ...serverSettings, ...settings }, place)
-  try {
-    await server.begin()
-    return server
-  } catch (error) {
-    await server.dispose()
-    throw error
-  }
+  defer(() => server.dispose())
+  await server.begin()
+  return server
 }
 
-export async function placeOn(store: StoreKind, directory: string): Promise<Place> {
-  if (store === 'sqlite') return await sqlitePlace(directory)
-  const server = await startServer()
-  try {
-    return await postgresPlace(() => server)
-  } catch (error) {
-    await server.dispose()
-    throw error
-  }
+export async function placeOn(setting: Pick<Setting, 'store' | 'directory' | 'defer'>): Promise<Place> {
+  if (setting.store === 'sqlite') return await sqlitePlace(setting.directory)
+  const server = await startServer(setting)
+  return await postgresPlace(() => server)
 }

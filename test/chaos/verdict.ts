@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type History, violations } from 'counterfoil/testing'
 import { secrets } from '../../demo/secrets.ts'
-import { type Fleet, vaultSecret } from './fleet.ts'
+import { type Fleet, operatorToken, vaultSecret } from './fleet.ts'
 import type { Load } from './load.ts'
 import type { Place } from './places.ts'
 
@@ -88,7 +88,7 @@ function backwards(acts: readonly Row[]): string[] {
 }
 
 function secretsIn(fleet: Fleet): string[] {
-  const all = [vaultSecret, ...secrets.github]
+  const all = [vaultSecret, operatorToken, ...secrets.github]
   return fleet.members
     .filter((member) => all.some((secret) => member.said().includes(secret)))
     .map(({ name }) => `I21: a secret is in the log of ${name}`)

@@ -31,9 +31,10 @@ export const cut: Kind = {
   control: 'failure-is-committed',
   async stage(setting) {
     const { random } = setting
-    const server = await startServer()
+    const server = await startServer(setting)
     const place = await postgresPlace(() => server)
     const proxy = await CuttingProxy.start(() => server.port)
+    setting.defer(() => proxy.dispose())
     let turn = 0
     const strike = async (): Promise<void> => {
       const names = Object.keys(steps) as (keyof typeof steps)[]
@@ -42,9 +43,6 @@ export const cut: Kind = {
       const late = new Promise((resolve) => setTimeout(resolve, patienceMs, 'late').unref())
       if ((await Promise.race([made, late])) === 'late') return await strike()
     }
-    return await plainStage(setting, strike, {
-      place: { ...place, store: proxy.url },
-      dispose: () => proxy.dispose(),
-    })
+    return await plainStage(setting, strike, { place: { ...place, store: proxy.url } })
   },
 }

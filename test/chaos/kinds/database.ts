@@ -20,7 +20,7 @@ export const database: Kind = {
   control: 'failure-is-committed',
   async stage(setting) {
     const { random } = setting
-    const server = await startServer()
+    const server = await startServer(setting)
     const place = await postgresPlace(() => server)
     const strike = async () => {
       const way = pick(random, ways)

@@ -22,13 +22,11 @@ export const failover: Kind = {
   control: 'standby-is-not-waited-for',
   async stage(setting) {
     const pair = new Pair(setting)
+    setting.defer(() => pair.dispose())
     await pair.start()
     const store = `postgres://postgres@${pair.ports.map((port) => `127.0.0.1:${port}`)}/postgres`
     const place = await postgresPlace(() => pair.primary, store)
-    return await plainStage(setting, () => pair.failOver(), {
-      place: { ...place, dispose: async () => {} },
-      dispose: () => pair.dispose(),
-    })
+    return await plainStage(setting, () => pair.failOver(), { place })
   },
 }
 
@@ -51,7 +49,7 @@ class Pair {
   }
 
   async start(): Promise<void> {
-    this.#servers.push(await startServer())
+    this.#servers.push(await startServer(this.#setting))
     await this.#follow(0)
   }
 

@@ -21,21 +21,22 @@ export const full: Kind = {
   control: 'failure-is-committed',
   missing: missingMounts,
   async stage(setting) {
-    const { store, random, directory } = setting
-    const disk = new SmallDisk(directory, megabytes[store])
-    const server = store === 'sqlite' ? undefined : await startServer({}, { under: disk.mount })
+    const { store, random } = setting
+    const disk = new SmallDisk(setting, megabytes[store])
+    const server =
+      store === 'sqlite'
+        ? undefined
+        : await startServer(setting, { min_wal_size: '32MB' }, { under: disk.mount })
     const place = server === undefined ? await sqlitePlace(disk.mount) : await postgresPlace(() => server)
     const strike = async () => {
       disk.fill()
+      // Or what was reserved for its log would last for long.
+      for (let n = 0; n < 2; n++) await server?.query('select pg_switch_wal()').catch(() => {})
       await sleep(between(random, 200, 1_200))
       disk.free()
       // It panics when it cannot write its log.
       if (server !== undefined) await answersAgain(server)
     }
-    return await plainStage(setting, strike, {
-      place,
-      calm: async () => disk.free(),
-      dispose: () => disk.dispose(),
-    })
+    return await plainStage(setting, strike, { place, calm: async () => disk.free() })
   },
 }

@@ -5,8 +5,20 @@ import { database } from './database.ts'
 import { failover } from './failover.ts'
 import { full } from './full.ts'
 import { kill } from './kill.ts'
+import { partition } from './partition.ts'
 import { pause } from './pause.ts'
 import { power } from './power.ts'
 import { sync } from './sync.ts'
 
-export const kinds: readonly Kind[] = [kill, pause, database, failover, cut, power, sync, full, clock]
+export const kinds: readonly Kind[] = [
+  kill,
+  pause,
+  database,
+  failover,
+  cut,
+  partition,
+  power,
+  sync,
+  full,
+  clock,
+]

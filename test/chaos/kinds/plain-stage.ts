@@ -18,39 +18,27 @@ export async function plainStage(
     readonly place?: Place
     readonly fleet?: Partial<FleetOptions>
     readonly calm?: (scene: Scene) => Promise<void>
-    readonly dispose?: () => unknown
   } = {},
 ): Promise<Stage> {
-  const { store, directory, servers, seed, plant } = setting
-  const undo: (() => unknown)[] = [() => how.dispose?.()]
-  const dispose = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
-  }
-  try {
-    const place = how.place ?? (await placeOn(store, directory))
-    undo.push(() => place.dispose())
-    const fleet = await Fleet.make({
-      directory,
-      servers,
-      seed,
-      faults,
-      store: place.store,
-      plant,
-      ...how.fleet,
-    })
-    undo.push(() => fleet.dispose())
-    const scene = { place, fleet }
-    return {
-      ...scene,
-      strike: () => strike(scene),
-      async calm() {
-        await how.calm?.(scene)
-        await fleet.start()
-      },
-      dispose,
-    }
-  } catch (error) {
-    await dispose()
-    throw error
+  const { directory, servers, seed, plant, defer } = setting
+  const place = how.place ?? (await placeOn(setting))
+  const fleet = await Fleet.make({
+    directory,
+    servers,
+    seed,
+    faults,
+    store: place.store,
+    plant,
+    ...how.fleet,
+  })
+  defer(() => fleet.dispose())
+  const scene = { place, fleet }
+  return {
+    ...scene,
+    strike: () => strike(scene),
+    async calm() {
+      await how.calm?.(scene)
+      await fleet.start()
+    },
   }
 }

@@ -26,7 +26,7 @@ export const power: Kind = {
 
 /** The servers are on the machine: they die with it. */
 async function onSqlite(setting: Setting): Promise<Stage> {
-  const disk = new Disk(setting.directory, 96)
+  const disk = new Disk(setting, 96)
   const place = await sqlitePlace(disk.mount)
   disk.sync()
   return await plainStage(
@@ -41,16 +41,16 @@ async function onSqlite(setting: Setting): Promise<Stage> {
       for (const server of fleet.servers) void server.start()
       await Promise.any(fleet.servers.map((server) => server.start()))
     },
-    { place, dispose: () => disk.dispose() },
+    { place },
   )
 }
 
 /** The database has a machine of its own, and only that goes down. */
 async function onPostgres(setting: Setting): Promise<Stage> {
-  const disk = new Disk(setting.directory, 400)
+  const disk = new Disk(setting, 400)
   const unsynced = setting.plant === 'commits-are-not-synced'
   const settings: Record<string, string> = unsynced ? { fsync: 'off' } : {}
-  const server = await startServer(settings, { under: disk.mount })
+  const server = await startServer(setting, settings, { under: disk.mount })
   const place = await postgresPlace(() => server)
   disk.sync()
   return await plainStage(
@@ -63,6 +63,6 @@ async function onPostgres(setting: Setting): Promise<Stage> {
       disk.restore()
       await runAgain(server)
     },
-    { place, dispose: () => disk.dispose() },
+    { place },
   )
 }

@@ -33,7 +33,7 @@ export const sync: Kind = {
       }
       return await plainStage(setting, strike, { place })
     }
-    const server = await startServer()
+    const server = await startServer(setting)
     const place = await postgresPlace(() => server)
     const strike = async () => {
       await outage(processesOf(server))
