@@ -4,7 +4,10 @@ import { test } from 'node:test'
 import { simulate } from '../index.ts'
 
 function digestOf(history: unknown): string {
-  return hash('sha256', JSON.stringify(history, (_, value) => (value instanceof Map ? [...value] : value)))
+  return hash(
+    'sha256',
+    JSON.stringify(history, (_, value) => (value instanceof Map ? [...value] : value)),
+  )
 }
 
 test('the same seed replays exactly, to the last id and millisecond, whatever ran before it', async () => {
