@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
-import { Credentials, minTokenLength } from '../operate/index.ts'
+import { Credentials, minTokenLength, sampleEachMinute } from '../operate/index.ts'
 import { Authentication } from './authentication.ts'
 import { renderMetrics } from './metrics.ts'
 import { operatorApi } from './operator-api.ts'
@@ -52,10 +52,13 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
     throw error
   }
   const { port } = server.address() as AddressInfo
+  // A sample that is missing shows as a gap in the plots, and says nothing that the store does not say elsewhere.
+  const endSampling = sampleEachMinute(app, () => {})
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
+      endSampling()
       if ('closeIdleConnections' in server) server.closeIdleConnections()
       await app.stop()
       if ('closeAllConnections' in server) server.closeAllConnections()
