@@ -47,6 +47,21 @@ export interface OperatorOptions {
   readonly token?: string
 }
 
+/** Sign-in at the console through an OpenID Connect provider, beside operators' tokens. Needs the package `openid-client`. */
+export interface SignInOptions {
+  /** Such as `https://login.example.com`; what it offers is read from there. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Without one the client is a public one; PKCE is used in any case. */
+  readonly clientSecret?: string
+  /** Default `openid email profile`. */
+  readonly scope?: string
+  /** Who somebody is here, by the verified claims of the ID token; null for nobody. */
+  readonly operator: (
+    claims: Readonly<Record<string, unknown>>,
+  ) => { readonly name: string; readonly role: OperatorRole } | null
+}
+
 export interface AlertOptions {
   /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
   readonly to?: AlertDelivery
@@ -76,6 +91,7 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly owners?: readonly OwnerRule[]
   /** Who may use the operator interface and commands; the environment may name more. */
   readonly operators?: readonly OperatorOptions[]
+  readonly signIn?: SignInOptions
   readonly alerts?: AlertOptions
   /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
@@ -115,6 +131,7 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Who looks after what names no narrower owner. */
   readonly owner: string
   readonly operators: readonly OperatorOptions[]
+  readonly signIn: SignInOptions | undefined
   readonly alerts: AlertOptions
   readonly clock: Clock
   /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
@@ -206,6 +223,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     recipients,
     owner,
     operators,
+    signIn: options.signIn,
     alerts,
     clock,
     counters,

@@ -18,9 +18,9 @@ import {
   showQuarantine,
   verifyAudit,
 } from '../operate/index.ts'
-import type { Authentication } from './authentication.ts'
 import { refusalOf } from './refusal.ts'
 import { choice, number, readBody, text, textOrNull, texts } from './request-body.ts'
+import { type Doors, operatorOfRequest } from './request-operator.ts'
 
 type Bindings = { Bindings: HttpBindings; Variables: { operator: Operator } }
 type Asked = Context<Bindings>
@@ -32,14 +32,14 @@ const batchesPerRequest = 20
 const maxPage = 500
 
 /**
- * The operator interface, `/api/v1/…`: the same operations as the command line, for operators with a token. Times are
+ * The operator interface, `/api/v1/…`: the same operations as the command line, for operators with a token or a
+ * session of the console. Times are
  * milliseconds since the epoch.
  */
-export function operatorApi(app: Counterfoil, authentication: Authentication): Hono<Bindings> {
+export function operatorApi(app: Counterfoil, doors: Doors): Hono<Bindings> {
   const api = new Hono<Bindings>()
   api.use(async (context, next) => {
-    const address = context.env.incoming.socket.remoteAddress ?? ''
-    context.set('operator', authentication.operatorOf(context.req.header('authorization'), address))
+    context.set('operator', operatorOfRequest(context, doors))
     await next()
     context.header('cache-control', 'no-store')
   })
