@@ -10,7 +10,7 @@ import {
   ownerByRule,
   type Random,
 } from './domain/index.ts'
-import { type AlertDelivery, createEngine, type Engine, type Trigger } from './engine/index.ts'
+import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
   createReceive,
   type EventType,
@@ -29,6 +29,7 @@ import { type Network, type Recipient, undiciNetwork } from './recipients/index.
 import {
   type Accepted,
   type Alert,
+  type EffectView,
   loadKeyRing,
   type OperatorRole,
   type PlanTransaction,
@@ -62,6 +63,14 @@ export interface SignInOptions {
   ) => { readonly name: string; readonly role: OperatorRole } | null
 }
 
+/** Decisions on these take two persons: one proposes, another, who is an approver, confirms. */
+export interface TwoPersons {
+  /** Names of effects, such as `invoice.collect`; `all` for every one. */
+  readonly effects?: readonly string[] | 'all'
+  /** A run over more quarantine entries than this. */
+  readonly many?: number
+}
+
 export interface AlertOptions {
   /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
   readonly to?: AlertDelivery
@@ -92,6 +101,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   /** Who may use the operator interface and commands; the environment may name more. */
   readonly operators?: readonly OperatorOptions[]
   readonly signIn?: SignInOptions
+  /** Default: one person decides. */
+  readonly twoPersons?: TwoPersons
   readonly alerts?: AlertOptions
   /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
@@ -132,10 +143,15 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly owner: string
   readonly operators: readonly OperatorOptions[]
   readonly signIn: SignInOptions | undefined
+  readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
   readonly clock: Clock
   /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
   readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
+  /** The opened request of an effect; null when retention removed it. @throws as `readPayload` */
+  readRequest(effect: EffectView): Promise<Uint8Array | null>
+  /** Asks an effect's recipient now, in an operator's name, and writes what it says as evidence. The store is open. */
+  inquire(effect: EffectView, what: 'lookup' | 'tombstone', by: string): Promise<void>
   /** A stored payload by today's schemas and triggers: an event that can start work, or why it cannot. */
   openEvent(receipt: ReceiptView, payload: Uint8Array): Promise<Opened>
   /** Counts since the start, by producer and by outcome or error code. */
@@ -187,7 +203,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
   const types = eventTypes(subscribed)
   const ownerOf = (name: string, type: string) =>
     ownerByRule(options.owners ?? [], name, type) ?? producers.get(name)?.owner ?? owner
-  const { operators = [], alerts = {} } = options
+  const { operators = [], twoPersons = {}, alerts = {} } = options
   byName('operator', operators)
   const { to: delivery = null, unattended } = alerts
   if (delivery !== null && recipients.get(delivery.effect.recipient.name) !== delivery.effect.recipient) {
@@ -224,12 +240,27 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     owner,
     operators,
     signIn: options.signIn,
+    twoPersons,
     alerts,
     clock,
     counters,
     async readPayload({ id, vault: place }) {
       const sealed = await store.readVault(place)
       return sealed === null ? null : openVault().open(sealed, id)
+    },
+    async readRequest({ id }) {
+      const sealed = await store.readRequest(id)
+      return sealed === null ? null : openVault().open(sealed, id)
+    },
+    async inquire(effect, what, by) {
+      const running = parts?.network
+      const network = running ?? options.network ?? undiciNetwork()
+      try {
+        const settings = { recipients, owner, lookAgain: () => {} }
+        await inquire({ store, network, clock, random, log }, settings, effect, what, by)
+      } finally {
+        if (running === undefined) await network.close()
+      }
     },
     openEvent,
     get running() {

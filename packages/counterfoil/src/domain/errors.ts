@@ -81,6 +81,8 @@ export const errorCodes = {
   decision_stale: 'The decision was made on an outdated view; nothing was changed.',
   decision_id_used: 'Another decision was made under this id; nothing was changed.',
   quarantine_settled: 'The quarantine entry was released or dismissed before; nothing was changed.',
+  action_refused: 'The effect allows no such act now; nothing was changed.',
+  second_person_needed: 'Another person than the one who proposed it has to confirm the decision.',
   reprocess_refused: 'An entry of this reason is never reprocessed.',
   selection_changed: 'What the filter finds is no longer what the dry run found; nothing was changed.',
   not_found: 'There is no such record.',

@@ -5,7 +5,7 @@ import { createMiddleware } from 'hono/factory'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
-import { Credentials, minTokenLength } from '../operate/index.ts'
+import { Credentials, minTokenLength, sampleEachMinute } from '../operate/index.ts'
 import { Authentication } from './authentication.ts'
 import { consoleFiles } from './console-files.ts'
 import { renderMetrics } from './metrics.ts'
@@ -72,10 +72,13 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
   }
   const { port } = server.address() as AddressInfo
   url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  // A sample that is missing shows as a gap in the plots, and says nothing that the store does not say elsewhere.
+  const endSampling = sampleEachMinute(app, () => {})
   return {
     url,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
+      endSampling()
       if ('closeIdleConnections' in server) server.closeIdleConnections()
       await app.stop()
       if ('closeAllConnections' in server) server.closeAllConnections()

@@ -45,9 +45,12 @@ export class Reading {
   }
 
   async listEffects({ limit, before, recipient, state }: EffectQuery): Promise<EffectView[]> {
-    const { effects, effectsOpen, effectsFinal } = this.#statements
-    const statement = state === undefined ? effects : isFinalState(state) ? effectsFinal : effectsOpen
+    const { effects, effectsAt, effectsOpen, effectsFinal } = this.#statements
     const page = [before ?? null, recipient ?? null, limit]
+    if (recipient !== undefined && (state === undefined || state === 'confirmed')) {
+      return await this.#views(effectsAt, [...page, state ?? null])
+    }
+    const statement = state === undefined ? effects : isFinalState(state) ? effectsFinal : effectsOpen
     return await this.#views(statement, state === undefined ? page : [...page, state])
   }
 
@@ -74,6 +77,11 @@ export class Reading {
     return row === undefined ? null : toSealed(row)
   }
 
+  async readRequest(effect: string): Promise<Sealed | null> {
+    const [row] = await this.#run(this.#statements.request, [effect])
+    return row === undefined ? null : toSealed(row)
+  }
+
   async status(): Promise<StoreStatus> {
     const rows = await this.#run(this.#statements.status, [])
     const totals = new Map(rows.map(({ name, value }) => [name as string, value as number | null]))
@@ -83,7 +91,7 @@ export class Reading {
     const byState = Object.fromEntries(
       effectStates.map((state) => [
         state,
-        total(state === 'confirmed' ? 'tally confirmed' : `effects ${state}`),
+        total(isFinalState(state) ? `tally ${state}` : `effects ${state}`),
       ]),
     ) as Record<EffectState, number>
     return {
@@ -164,6 +172,12 @@ export function readingStatements(schema: string) {
       'effects',
       `${effect(4)} from ${s}.effect e ${joined} where ${page('e.seq')} order by e.seq desc limit $3::int`,
     ),
+    // effect_recipient
+    effectsAt: reads(
+      'effects_at',
+      `${effect(5)} from ${s}.effect e ${joined} where e.seq < ${before('effect')} and e.recipient = $2::text
+       and ($4::text is null or f.state = $4) order by e.seq desc limit $3::int`,
+    ),
     effectsOpen: reads(
       'effects_open',
       `${effect(5)} from ${s}.open o join ${s}.effect e on e.seq = o.effect left join ${s}.final f on f.effect = e.seq
@@ -194,6 +208,11 @@ export function readingStatements(schema: string) {
        from ${s}.effect e join ${s}.cause c on c.effect = e.seq join ${s}.receipt r on r.seq = c.receipt
        where e.id = any($1::text[]) order by c.at, c.receipt`,
     ),
+    // The unique index of id, then the primary key of request.
+    request: reads(
+      'request',
+      `select key_id, nonce, ciphertext from ${s}.request where effect = (select seq from ${s}.effect where id = $1::text)`,
+    ),
     vault: reads('vault', `select key_id, nonce, ciphertext from ${s}.vault where receipt = $1::bigint`),
     status: reads(
       'status',
@@ -204,7 +223,6 @@ export function readingStatements(schema: string) {
        union all select 'quarantined', count(*)::float8 from ${s}.quarantine where state <> 'released'
        union all select 'waiting', count(*)::float8 from ${s}.quarantine where state = 'waiting'
        union all select 'effects ' || state, count(*)::float8 from ${s}.open group by state
-       union all select 'effects ' || state, count(*)::float8 from ${s}.final where state <> 'confirmed' group by state
        union all select 'disputed', (select count(*) from ${s}.open where disputed)::float8
          + (select count(*) from ${s}.final where (disputed or escalated) and disputed)::float8
        union all select 'escalated', (select count(*) from ${s}.open where escalated)::float8

@@ -4,6 +4,7 @@ import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
 import { Counts } from './counts.ts'
 import { Due } from './due.ts'
+import { EffectDecide } from './effect-decide.ts'
 import { EffectMoves } from './effect-moves.ts'
 import { Outbox } from './outbox.ts'
 import { Pace } from './pace.ts'
@@ -13,7 +14,9 @@ import { Quarantine } from './quarantine.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
+import { Search } from './search.ts'
 import { Settle } from './settle.ts'
+import { Survey } from './survey.ts'
 import { TriggerStatements } from './trigger-statements.ts'
 
 /** A connection and every statement prepared on it. */
@@ -38,6 +41,10 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'showQuarantine',
   'listAudit',
   'readVault',
+  'readRequest',
+  'search',
+  'survey',
+  'listSamples',
 ])
 
 /** @throws what SQLite throws when the schema is not there */
@@ -55,6 +62,9 @@ export function prepare(db: DatabaseSync): Connection {
   const moves = new EffectMoves(db, counts)
   const due = new Due(db, reading, moves, new Pace(db))
   const settle = new Settle(db, reading, moves, quarantine)
+  const decideEffect = new EffectDecide(audit, reading, moves, settle)
+  const search = new Search(db, reading)
+  const survey = new Survey(db)
   return {
     db,
     counts,
@@ -87,7 +97,13 @@ export function prepare(db: DatabaseSync): Connection {
       decideQuarantine: (decision) => decide.decide(decision),
       audit: (entry) => audit.audit(entry),
       listAudit: (query) => audit.list(query),
+      decideEffect: (decision) => decideEffect.decide(decision),
       readVault: (ref) => reading.readVault(ref),
+      readRequest: (effect) => reading.readRequest(effect),
+      search: (query) => search.search(query),
+      survey: (query) => survey.survey(query),
+      keepSample: (sample) => survey.keepSample(sample),
+      listSamples: (since) => survey.listSamples(since),
     },
   }
 }

@@ -25,9 +25,11 @@ export class Reading {
   readonly #effectsOf
   readonly #effects
   readonly #effectsInState
+  readonly #effectsOfRecipient
   readonly #byName
   readonly #causes
   readonly #vault
+  readonly #request
   readonly #waiting
   readonly #schema
 
@@ -63,6 +65,10 @@ export class Reading {
     this.#effectsInState = db.prepare(`
       ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and e.state = ?3
       and e.state <> 'confirmed' order by e.seq desc limit ?4`)
+    // counterfoil_effect_recipient
+    this.#effectsOfRecipient = db.prepare(`
+      ${effect} where e.seq < ${before('counterfoil_effect')} and e.recipient = ?2 and (?3 is null or e.state = ?3)
+      order by e.seq desc limit ?4`)
     // The unique index of id, counterfoil_effect_key, counterfoil_effect_idempotency.
     this.#byName = db.prepare(
       `${effect} where e.id = ?1 or e.key = ?1 or e.idempotency_key = ?1 order by e.seq`,
@@ -71,6 +77,9 @@ export class Reading {
       select r.id, r.producer, r.event_id, r.type, c.trigger, c.at from counterfoil_cause c join counterfoil_receipt r on r.seq = c.receipt
       where c.effect = (select seq from counterfoil_effect where id = ?) order by c.at, c.receipt`)
     this.#vault = db.prepare('select key_id, nonce, ciphertext from counterfoil_vault where receipt = ?')
+    // The unique index of counterfoil_effect.id.
+    this.#request = db.prepare(`
+      select key_id, nonce, ciphertext from counterfoil_request where effect = (select seq from counterfoil_effect where id = ?)`)
     // The least primary key of either: the oldest, however often it was leased.
     this.#waiting = db.prepare(`
       select min(at) as at from (
@@ -102,7 +111,8 @@ export class Reading {
   }
 
   listEffects({ limit, before, recipient, state }: EffectQuery): EffectView[] {
-    const list = state === undefined || state === 'confirmed' ? this.#effects : this.#effectsInState
+    const all = recipient === undefined ? this.#effects : this.#effectsOfRecipient
+    const list = state === undefined || state === 'confirmed' ? all : this.#effectsInState
     return list.all(before ?? null, recipient ?? null, state ?? null, limit).map((row) => this.#view(row))
   }
 
@@ -126,6 +136,11 @@ export class Reading {
   readVault(ref: string): Sealed | null {
     const [, receipt] = /^vault\/([0-9]{1,15})$/.exec(ref) ?? []
     const row = receipt === undefined ? undefined : this.#vault.get(Number(receipt))
+    return row === undefined ? null : toSealed(row)
+  }
+
+  readRequest(effect: string): Sealed | null {
+    const row = this.#request.get(effect)
     return row === undefined ? null : toSealed(row)
   }
 

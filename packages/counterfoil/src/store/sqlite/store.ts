@@ -105,7 +105,13 @@ export class SqliteStore implements Store {
     this.#call('decideQuarantine', decision)
   readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
+  readonly decideEffect: Store['decideEffect'] = (decision) => this.#call('decideEffect', decision)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
+  readonly readRequest: Store['readRequest'] = (effect) => this.#call('readRequest', effect)
+  readonly search: Store['search'] = (query) => this.#call('search', query)
+  readonly survey: Store['survey'] = (query) => this.#call('survey', query)
+  readonly keepSample: Store['keepSample'] = (sample) => this.#call('keepSample', sample)
+  readonly listSamples: Store['listSamples'] = (since) => this.#call('listSamples', since)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {
     if (this.#state !== 'open') throw closed()
