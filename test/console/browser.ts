@@ -46,7 +46,7 @@ export async function pageFor(
     ...options,
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))
   page.on('console', (message) => {
@@ -74,19 +74,42 @@ export async function signIn(page: Page, url: string, token: string, path = '/co
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What an automated check finds against WCAG 2.2 A and AA: rule, and the first element that breaks it. */
-export async function findingsOf(page: Page): Promise<string[]> {
+/**
+ * What an automated check finds against WCAG 2.2 A and AA: rule, and the first element that breaks it.
+ *
+ * @param about `colours`: only what differs between light and dark
+ */
+export async function findingsOf(page: Page, about: 'all' | 'colours' = 'all'): Promise<string[]> {
   await page.evaluate(axe)
-  return await page.evaluate(async () => {
+  return await page.evaluate(async (what) => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const { violations } = await (globalThis as any).axe.run((globalThis as any).document, {
-      runOnly: { type: 'tag', values: tags },
-    })
+    const runOnly =
+      what === 'all' ? { type: 'tag', values: tags } : { type: 'rule', values: ['color-contrast'] }
+    const { axe, document } = globalThis as any
+    const { violations } = await axe.run(document, { runOnly, resultTypes: ['violations'] })
     return violations
-      .filter(({ impact }: any) => impact === 'serious' || impact === 'critical' || impact === 'moderate')
-      .map(
-        ({ id, nodes }: any) =>
-          `${id}: ${nodes[0].html.slice(0, 150)} ${nodes[0].failureSummary.slice(0, 200)}`,
-      )
-  })
+      .filter(({ impact }: any) => impact !== 'minor')
+      .map(({ id, nodes }: any) => `${id}: ${nodes[0].html.slice(0, 150)} ${nodes[0].failureSummary}`)
+  }, about)
+}
+
+interface Said {
+  readonly reason: string
+  readonly evidence?: string
+  readonly correlation?: string
+}
+
+/** Presses a decision's button, fills what its dialog asks for, and presses the button that decides. */
+export async function decide(
+  page: Page,
+  act: string,
+  { reason, evidence, correlation }: Said,
+): Promise<void> {
+  await page.getByRole('button', { name: `${act} …`, exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  if (evidence !== undefined) await dialog.getByLabel('Evidence').fill(evidence)
+  if (correlation !== undefined) await dialog.getByLabel(/recipient's id/).fill(correlation)
+  await dialog.getByLabel('Reason').fill(reason)
+  await dialog.locator('button[type=submit]').click()
+  await dialog.waitFor({ state: 'detached' })
 }

@@ -43,16 +43,18 @@ const keyed = {
   replays: 'first-success',
 } as const
 
+/** Short, so that a lost answer is one soon. */
+const timeout = '300ms'
+
 const billing = recipient('billing', {
   url: 'https://billing.test',
-  contract: {
-    idempotency: keyed,
-    lookup: { by: 'key', path: '/operations/{key}', absence: { final: true, after: '60s' } },
-  },
+  timeout,
+  contract: { idempotency: keyed },
 })
-const letters = recipient('letters', { url: 'https://letters.test', contract: {} })
+const letters = recipient('letters', { url: 'https://letters.test', timeout, contract: {} })
 const seats = recipient('seats', {
   url: 'https://seats.test',
+  timeout,
   contract: {
     idempotency: { ...keyed, replays: 'nothing' },
     lookup: { by: 'key', path: '/operations/{key}', absence: { final: false } },
@@ -83,18 +85,18 @@ const openSeat = seats.effect('seat.open', {
 const due = payments.event('invoice.due', { schema: z.object({ id: z.string(), amount: z.number() }) })
 const reminded = payments.event('invoice.reminded', { schema: z.object({ to: z.string() }) })
 const ordered = payments.event('seat.ordered', { schema: z.object({ id: z.string() }) })
+const moved = payments.event('seat.moved', { schema: z.object({ id: z.string() }) })
 
 export interface ConsoleWorldOptions {
   readonly serve?: ServeOptions
   readonly configure?: Partial<CounterfoilOptions>
-  /** What happens to the next request that names this. */
-  readonly fault?: (body: string, count: number) => NetworkFault | undefined
 }
 
 /** A server with the console as it is built now, on records of its own, with recipients that tests can make fail. */
 export class ConsoleWorld {
   readonly directory: string = mkdtempSync(join(tmpdir(), 'counterfoil-console-'))
-  readonly faults = new Map<string, NetworkFault>()
+  /** What happens to the next requests that hold a text, and to how many. */
+  readonly faults = new Map<string, { readonly fault: NetworkFault; times: number }>()
   readonly recipients: SimulatedRecipient
   readonly lines: string[] = []
   /** What the program does not handle yet. */
@@ -143,6 +145,11 @@ export class ConsoleWorld {
     this.server = await serve(this.app, { ...this.#options.serve, port: Number(port), env: operators })
   }
 
+  /** The next requests that hold this text meet this fault. */
+  fail(text: string, fault: NetworkFault, times = 1): void {
+    this.faults.set(text, { fault, times })
+  }
+
   async deliver(
     id: string,
     type: string,
@@ -189,10 +196,10 @@ export class ConsoleWorld {
   }
 
   #faultOf(body: string): NetworkFault {
-    for (const [text, fault] of this.faults) {
-      if (!body.includes(text)) continue
-      this.faults.delete(text)
-      return fault
+    for (const [text, planned] of this.faults) {
+      if (!body.includes(text) || planned.times === 0) continue
+      planned.times--
+      return planned.fault
     }
     return 'none'
   }
@@ -211,6 +218,11 @@ export class ConsoleWorld {
         on: reminded,
         plan: ({ data }, { effect }) =>
           effect(sendLetter, { key: `letter/${data.to}`, payload: { to: data.to } }),
+      }),
+      trigger('open a seat that was moved', {
+        on: moved,
+        plan: ({ data }, { effect }) =>
+          effect(openSeat, { key: `seat/${data.id}`, payload: { seat: data.id } }),
       }),
       ...(this.#deployed
         ? [

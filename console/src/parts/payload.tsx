@@ -11,16 +11,17 @@ interface Props {
   readonly read: Read | undefined
   readonly mayRead: boolean
   readonly onAsk: () => void
+  readonly name?: 'payload' | 'request'
 }
 
 /** A payload that stays covered until somebody says why it has to be seen. */
-export function Payload({ read, mayRead, onAsk }: Props) {
+export function Payload({ read, mayRead, onAsk, name = 'payload' }: Props) {
   if (read === undefined) {
     return (
       <div class="covered">
         <span aria-hidden="true">▒▒▒▒▒▒ ▒▒▒ ▒▒▒▒▒▒▒▒ ▒▒▒▒</span>
         <button type="button" class="button" disabled={!mayRead} onClick={onAsk}>
-          Read the payload …
+          Read the {name} …
         </button>
       </div>
     )

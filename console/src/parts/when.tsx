@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 
 const second = 1_000
 const steps = [
+  [1, 'ms'],
   [second, 's'],
   [60 * second, 'min'],
   [3_600 * second, 'h'],

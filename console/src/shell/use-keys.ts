@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { places } from './navigation.tsx'
 
 interface Keys {
@@ -11,13 +11,15 @@ const chordMs = 1_500
 
 /** The keyboard: `/` searches, `j` and `k` go through rows, `g` and a letter go to a page, `?` tells all of it. */
 export function useKeys({ route, onHelp }: Keys): void {
+  // Kept from one drawing of the shell to the next, which may come between the two keys.
+  const goUntil = useRef(0)
   useEffect(() => {
-    let goUntil = 0
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       if (document.querySelector('dialog[open]') !== null) return
-      const place = goUntil > event.timeStamp ? places.find(({ key }) => key === event.key) : undefined
-      goUntil = event.key === 'g' ? event.timeStamp + chordMs : 0
+      const place =
+        goUntil.current > event.timeStamp ? places.find(({ key }) => key === event.key) : undefined
+      goUntil.current = event.key === 'g' ? event.timeStamp + chordMs : 0
       if (place !== undefined) route(place.path)
       else if (event.key === '/') document.getElementById('search')?.focus()
       else if (event.key === 'j') focusRow(1)
