@@ -50,7 +50,7 @@ export class Search {
       exact(
         'event-id',
         `${receipt} r.conflicts_with is not null and r.delivery in
-           (select delivery from counterfoil_receipt where event_id = ? and conflicts_with is null) order by r.seq limit ?`,
+           (select delivery from counterfoil_receipt where event_id = ? and conflicts_with is null) limit ?`,
       ),
       fingerprint(
         `${receipt} r.seq in (select seq from
@@ -67,11 +67,8 @@ export class Search {
       // counterfoil_effect_idempotency
       exact('idempotency-key', `${effect} idempotency_key = ? limit ?`),
       // counterfoil_attempt_correlation, counterfoil_evidence_correlation
-      exact(
-        'correlation',
-        `select effect as seq from counterfoil_attempt where correlation = ?1
-         union select effect from counterfoil_evidence where correlation = ?1 order by seq limit ?2`,
-      ),
+      exact('correlation', 'select effect as seq from counterfoil_attempt where correlation = ? limit ?'),
+      exact('correlation', 'select effect as seq from counterfoil_evidence where correlation = ? limit ?'),
       fingerprint(
         `select seq from (select seq, fingerprint from counterfoil_effect order by seq desc limit ${fingerprintReach})
          where fingerprint between ? and ? limit ?`,

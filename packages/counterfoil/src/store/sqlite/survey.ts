@@ -16,7 +16,7 @@ export class Survey {
   constructor(db: DatabaseSync) {
     // counterfoil_quarantine_waiting
     this.#quarantine = db.prepare(
-      "select min(at) as at from (select at from counterfoil_quarantine where state = 'waiting' order by seq limit 1)",
+      "select at from counterfoil_quarantine where seq = (select min(seq) from counterfoil_quarantine where state = 'waiting')",
     )
     // counterfoil_effect_state: what is open, and none of what went well.
     this.#open = db.prepare(`
@@ -38,9 +38,9 @@ export class Survey {
 
   survey({ recipients, recent }: SurveyQuery): StoreSurvey {
     const open = this.#open.all() as Row[]
-    const { at } = this.#quarantine.get() as { at: number | null }
+    const oldest = this.#quarantine.get() as { at: number } | undefined
     return {
-      quarantineSince: at,
+      quarantineSince: oldest?.at ?? null,
       recipients: recipients.map((recipient) =>
         toRecipientSurvey(
           recipient,
