@@ -34,6 +34,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'status',
   'backlog',
   'listReceipts',
+  'endOfWalk',
   'showReceipt',
   'listEffects',
   'showEffects',
@@ -89,6 +90,7 @@ export function prepare(db: DatabaseSync): Connection {
       // Every receipt that is merely accepted has its outbox record.
       backlog: () => counts.read().get('receipts.accepted') ?? 0,
       listReceipts: (query) => reading.listReceipts(query),
+      endOfWalk: (page) => reading.endOfWalk(page),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
       showEffects: (name) => reading.showEffects(name),

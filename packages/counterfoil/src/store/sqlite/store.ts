@@ -96,6 +96,7 @@ export class SqliteStore implements Store {
   readonly status: Store['status'] = () => this.#call('status', null)
   readonly backlog: Store['backlog'] = () => this.#call('backlog', null)
   readonly listReceipts: Store['listReceipts'] = (query) => this.#call('listReceipts', query)
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#call('endOfWalk', page)
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
   readonly showEffects: Store['showEffects'] = (name) => this.#call('showEffects', name)
