@@ -3,6 +3,7 @@ import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
 import { Counts } from './counts.ts'
+import { examine } from './doctor.ts'
 import { Due } from './due.ts'
 import { EffectDecide } from './effect-decide.ts'
 import { EffectMoves } from './effect-moves.ts'
@@ -46,6 +47,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'search',
   'survey',
   'listSamples',
+  'examine',
 ])
 
 /** @throws what SQLite throws when the schema is not there */
@@ -105,6 +107,7 @@ export function prepare(db: DatabaseSync): Connection {
       search: (query) => search.search(query),
       survey: (query) => survey.survey(query),
       keepSample: (sample) => survey.keepSample(sample),
+      examine: ({ path, now }) => examine(db, path, now),
       listSamples: (since) => survey.listSamples(since),
     },
   }

@@ -112,6 +112,8 @@ export class SqliteStore implements Store {
   readonly search: Store['search'] = (query) => this.#call('search', query)
   readonly survey: Store['survey'] = (query) => this.#call('survey', query)
   readonly keepSample: Store['keepSample'] = (sample) => this.#call('keepSample', sample)
+  readonly examine: NonNullable<Store['examine']> = () =>
+    this.#call('examine', { path: this.location, now: Date.now() })
   readonly listSamples: Store['listSamples'] = (since) => this.#call('listSamples', since)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {
