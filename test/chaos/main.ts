@@ -104,7 +104,7 @@ async function run(kind: Kind, store: StoreKind, flags: Flags): Promise<number> 
     deliveries: total(({ deliveries }) => deliveries),
     refused: total(({ refused }) => refused),
     acknowledged: total(({ acknowledged }) => acknowledged),
-    requests: total(({ sent }) => sent),
+    requests: total(({ arrivals }) => arrivals),
     acts: total(({ acts }) => acts),
     starts: total(({ starts }) => starts),
     violations: reports.flatMap(({ violations }) => violations),
