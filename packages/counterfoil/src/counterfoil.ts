@@ -48,6 +48,21 @@ export interface OperatorOptions {
   readonly token?: string
 }
 
+/** Sign-in at the console through an OpenID Connect provider, beside operators' tokens. Needs the package `openid-client`. */
+export interface SignInOptions {
+  /** Such as `https://login.example.com`; what it offers is read from there. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Without one the client is a public one; PKCE is used in any case. */
+  readonly clientSecret?: string
+  /** Default `openid email profile`. */
+  readonly scope?: string
+  /** Who somebody is here, by the verified claims of the ID token; null for nobody. */
+  readonly operator: (
+    claims: Readonly<Record<string, unknown>>,
+  ) => { readonly name: string; readonly role: OperatorRole } | null
+}
+
 /** Decisions on these take two persons: one proposes, another, who is an approver, confirms. */
 export interface TwoPersons {
   /** Names of effects, such as `invoice.collect`; `all` for every one. */
@@ -85,6 +100,7 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly owners?: readonly OwnerRule[]
   /** Who may use the operator interface and commands; the environment may name more. */
   readonly operators?: readonly OperatorOptions[]
+  readonly signIn?: SignInOptions
   /** Default: one person decides. */
   readonly twoPersons?: TwoPersons
   readonly alerts?: AlertOptions
@@ -126,6 +142,7 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Who looks after what names no narrower owner. */
   readonly owner: string
   readonly operators: readonly OperatorOptions[]
+  readonly signIn: SignInOptions | undefined
   readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
   readonly clock: Clock
@@ -236,6 +253,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
     recipients,
     owner,
     operators,
+    signIn: options.signIn,
     twoPersons,
     alerts,
     clock,

@@ -76,6 +76,7 @@ export const errorCodes = {
   not_authenticated: 'The request carries no valid operator credentials.',
   not_authorised: 'The role of this operator does not allow that.',
   credentials_locked: 'Too many failed credentials came from there; try again later.',
+  request_foreign: 'A request with the session of the console does not come from its own page.',
   request_invalid: 'The request to the operator interface is not what it takes.',
   decision_invalid: 'A decision lacks its operator, reason, id or version, or one of them is unusable.',
   decision_stale: 'The decision was made on an outdated view; nothing was changed.',
