@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { counterfoil, producer, recipient, trigger } from 'counterfoil'
+import { counterfoil, type OperatorOptions, producer, recipient, trigger } from 'counterfoil'
 import { github } from 'counterfoil/producers'
 import { sqlite } from 'counterfoil/sqlite'
 import { z } from 'zod'
@@ -11,6 +11,7 @@ import { Credentials, newToken } from '../packages/counterfoil/src/operate/index
 import { Authentication } from '../packages/counterfoil/src/server/authentication.ts'
 import { type Server, serve } from '../packages/counterfoil/src/server/index.ts'
 import { operatorApi } from '../packages/counterfoil/src/server/operator-api.ts'
+import { Sessions } from '../packages/counterfoil/src/server/sessions.ts'
 import { github as signed } from './processes.ts'
 
 /** Nothing that the server says or keeps in the open may hold one of these. */
@@ -136,6 +137,11 @@ describe('what operators may do, and what nobody sees', () => {
     })
     return { status: response.status, text: await response.text() }
   }
+  const doorsFor = (operators: readonly OperatorOptions[]) => ({
+    authentication: new Authentication(new Credentials(operators, {}), app.clock),
+    sessions: new Sessions(app.clock),
+    publicUrl: undefined,
+  })
   /** Whole, so that nothing but the role can refuse it; of a version that no record has, so that it changes nothing. */
   const wholeBody = (path: string, role: string) => ({
     reason: 'a test',
@@ -150,7 +156,7 @@ describe('what operators may do, and what nobody sees', () => {
   })
 
   test('every route of the interface has its place in the table', () => {
-    const api = operatorApi(app, new Authentication(new Credentials([], {}), app.clock))
+    const api = operatorApi(app, doorsFor([]))
     const served = api.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)
@@ -158,7 +164,7 @@ describe('what operators may do, and what nobody sees', () => {
   })
 
   test('without credentials, or with false ones, every route answers 401 and nothing else', async () => {
-    const api = operatorApi(app, new Authentication(new Credentials(app.operators, {}), app.clock))
+    const api = operatorApi(app, doorsFor(app.operators))
     let address = 0
     for (const [method, path] of routes) {
       for (const headers of [{}, { authorization: 'Bearer false' }, { authorization: 'Basic dmVyYTp4' }]) {
