@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { counterfoil, type OperatorOptions, producer, recipient, trigger } from 'counterfoil'
+import { counterfoil, producer, recipient, trigger } from 'counterfoil'
 import { github } from 'counterfoil/producers'
 import { sqlite } from 'counterfoil/sqlite'
 import { z } from 'zod'
@@ -137,11 +137,6 @@ describe('what operators may do, and what nobody sees', () => {
     })
     return { status: response.status, text: await response.text() }
   }
-  const doorsFor = (operators: readonly OperatorOptions[]) => ({
-    authentication: new Authentication(new Credentials(operators, {}), app.clock),
-    sessions: new Sessions(app.clock),
-    publicUrl: undefined,
-  })
   /** Whole, so that nothing but the role can refuse it; of a version that no record has, so that it changes nothing. */
   const wholeBody = (path: string, role: string) => ({
     reason: 'a test',
@@ -155,8 +150,15 @@ describe('what operators may do, and what nobody sees', () => {
     proposal: 'none',
   })
 
+  const apiFor = (credentials: Credentials) =>
+    operatorApi(app, {
+      authentication: new Authentication(credentials, app.clock),
+      sessions: new Sessions(app.clock),
+      publicUrl: undefined,
+    })
+
   test('every route of the interface has its place in the table', () => {
-    const api = operatorApi(app, doorsFor([]))
+    const api = apiFor(new Credentials([], {}))
     const served = api.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)
@@ -164,7 +166,7 @@ describe('what operators may do, and what nobody sees', () => {
   })
 
   test('without credentials, or with false ones, every route answers 401 and nothing else', async () => {
-    const api = operatorApi(app, doorsFor(app.operators))
+    const api = apiFor(new Credentials(app.operators, {}))
     let address = 0
     for (const [method, path] of routes) {
       for (const headers of [{}, { authorization: 'Bearer false' }, { authorization: 'Basic dmVyYTp4' }]) {

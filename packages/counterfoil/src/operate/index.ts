@@ -4,7 +4,14 @@ export { Credentials, minTokenLength, newToken, operatorNamed } from './credenti
 export type { Act, Decision } from './decision.ts'
 export { type EffectAct, type EffectAction, effectActs } from './effect-actions.ts'
 export { answerProposal, decideOnEffect, type EffectAnswer } from './effect-decide.ts'
-export { listEffects, listUnknown, readEffectRequest, type ShownEffect, showEffect } from './effects.ts'
+export {
+  listEffects,
+  listUnknown,
+  readEffectRequest,
+  type ShownEffect,
+  showEffect,
+  shown,
+} from './effects.ts'
 export {
   type Comparison,
   compareListing,
@@ -37,5 +44,5 @@ export { listReceipts, readReceiptPayload, type ShownReceipt, showReceipt } from
 export { listRecipients, type ShownRecipient } from './recipients.ts'
 export { sampleEachMinute } from './samples.ts'
 export { search } from './search.ts'
-export { type StoryLine, type ToldEffect, tell } from './story.ts'
+export type { StoryLine, ToldEffect } from './story.ts'
 export { type UnsupportedType, unsupportedTypes } from './unsupported.ts'

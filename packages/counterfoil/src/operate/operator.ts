@@ -36,6 +36,7 @@ const needs = {
   'quarantine.dry-run': 'operator',
   'quarantine.reprocess-many': 'approver',
   'quarantine.dismiss-many': 'approver',
+  'quarantine.propose-many': 'approver',
   'audit.list': 'viewer',
   'audit.verify': 'viewer',
 } as const satisfies Record<string, OperatorRole>

@@ -1,5 +1,5 @@
 import type { Counterfoil } from '../counterfoil.ts'
-import { CounterfoilError, type Instant } from '../domain/index.ts'
+import { CounterfoilError, type Instant, type ReceiptId } from '../domain/index.ts'
 import type { ReceiptQuery, ReceiptStory, ReceiptView } from '../store/index.ts'
 import { type Act, auditRow, idUsed } from './decision.ts'
 import { authorise, type Operator } from './operator.ts'
@@ -9,14 +9,30 @@ export interface ShownReceipt extends ReceiptStory {
   readonly timeline: readonly { readonly at: Instant; readonly kind: string; readonly text: string }[]
 }
 
-/** @throws CounterfoilError `not_authorised` */
+export interface ReceiptPage {
+  readonly receipts: readonly ReceiptView[]
+  /** Where the next page begins; null when there is none. */
+  readonly next: ReceiptId | null
+}
+
+/** Receipts that one page looks at, at most: what it costs has a limit, whatever the filter leaves over. */
+export const receiptReach = 20_000
+
+/** Newest first. A page may be short and still not the last. @throws CounterfoilError `not_authorised` */
 export async function listReceipts(
-  app: Counterfoil,
+  { store }: Counterfoil,
   operator: Operator,
-  query: ReceiptQuery,
-): Promise<ReceiptView[]> {
+  query: Omit<ReceiptQuery, 'within'>,
+): Promise<ReceiptPage> {
   authorise(operator, 'receipts.list')
-  return await app.store.listReceipts(query)
+  const { before, producer, state, limit } = query
+  // What waits is walked by itself, to its end; and without a filter every receipt that is looked at is shown.
+  const filters = state === 'planned' || (state === undefined && producer !== undefined)
+  const receipts = await store.listReceipts(filters ? { ...query, within: receiptReach } : query)
+  if (receipts.length === limit) return { receipts, next: receipts.at(-1)!.id }
+  if (!filters) return { receipts, next: null }
+  const page = before === undefined ? {} : { before }
+  return { receipts, next: await store.endOfWalk({ ...page, within: receiptReach }) }
 }
 
 /** One receipt without its payload. @throws CounterfoilError `not_authorised`, `not_found` */

@@ -26,12 +26,11 @@ export function readingApi(api: Api, app: Counterfoil): void {
   )
   api.get('/receipts', async (context) => {
     const { limit, before, producer, state } = context.req.query()
-    const asked = page(limit)
-    const receipts = await listReceipts(app, context.get('operator'), {
-      ...asked,
+    const query = {
+      ...page(limit),
       ...given({ before, producer, state: oneOf('state', state, ['accepted', 'planned', 'quarantined']) }),
-    })
-    return context.json({ receipts, next: receipts.length < asked.limit ? null : receipts.at(-1)!.id })
+    }
+    return context.json(await listReceipts(app, context.get('operator'), query))
   })
   api.get('/receipts/:id', async (context) =>
     context.json(await showReceipt(app, context.get('operator'), context.req.param('id'))),

@@ -129,6 +129,8 @@ export interface Store {
   /** Receipts that wait for their plan. From a kept total: costs the same however many they are. */
   backlog(): Promise<number>
   listReceipts(query: ReceiptQuery): Promise<ReceiptView[]>
+  /** Where a page that looks at so many receipts ends: the last of them; null when none came before. */
+  endOfWalk(page: { readonly before?: string; readonly within: number }): Promise<ReceiptId | null>
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
   listEffects(query: EffectQuery): Promise<EffectView[]>
@@ -398,6 +400,8 @@ export interface Page {
 }
 
 export interface ReceiptQuery extends Page {
+  /** Looks at so many receipts and no more: a page may be short then and still not be the last. */
+  readonly within?: number
   readonly producer?: string
   readonly state?: ReceiptState
 }

@@ -95,7 +95,8 @@ export function auditStatements(schema: string) {
     // audit_subject
     about: statement(
       'about',
-      `${row} where subject = $1::text and number < $2::bigint order by audit.number desc limit $3::int`,
+      `${row} where hashtextextended(subject, 0) = hashtextextended($1::text, 0) and subject = $1::text and number < $2::bigint
+       order by audit.number desc limit $3::int`,
     ),
     // The unique index of decision; its order is that of the parts, whose numbers have leading zeros.
     parts: statement(

@@ -1,4 +1,4 @@
-import { type EffectState, effectStates, isFinalState } from '../../domain/index.ts'
+import { type EffectState, effectStates, isFinalState, type ReceiptId } from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
 import { toReceipt } from '../rows.ts'
 import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, SqlValue, StoreStatus } from '../store.ts'
@@ -23,11 +23,22 @@ export class Reading {
     this.#statements = readingStatements(schema)
   }
 
-  async listReceipts({ limit, before, producer, state }: ReceiptQuery): Promise<ReceiptView[]> {
+  async listReceipts({ limit, before, producer, state, within }: ReceiptQuery): Promise<ReceiptView[]> {
     const { receipts, receiptsIn } = this.#statements
-    const parameters = [before ?? null, producer ?? null, limit]
+    const parameters = [before ?? null, producer ?? null, limit, within ?? null]
     const rows = await this.#run(state === undefined ? receipts : receiptsIn[state], parameters)
     return rows.map(toReceipt)
+  }
+
+  async endOfWalk({
+    before,
+    within,
+  }: {
+    readonly before?: string
+    readonly within: number
+  }): Promise<ReceiptId | null> {
+    const [row] = await this.#run(this.#statements.endOfWalk, [before ?? null, within])
+    return row?.id ?? null
   }
 
   async showReceipt(id: string): Promise<ReceiptStory | null> {
@@ -133,11 +144,12 @@ export function readingStatements(schema: string) {
   })
   const before = (table: string) =>
     `coalesce((select seq from ${s}.${table} where id = $1::text), 9223372036854775807)`
+  const newest = `coalesce((select seq from ${s}.receipt where id = $1::text), (select max(seq) + 1 from ${s}.receipt))`
   const receipt = `select ${receiptColumns(s)} from ${s}.receipt r`
   const receipts = (name: string, from: string, of: string, those = 'true') =>
     reads(
       name,
-      `select ${receiptColumns(s)} from ${from} where ${those} and ${of} < ${before('receipt')}
+      `select ${receiptColumns(s)} from ${from} where ${those} and ${of} < ${newest} and ${of} >= ${newest} - coalesce($4::bigint, ${newest})
        and ($2::text is null or r.producer = $2) order by ${of} desc limit $3::int`,
     )
   // Where they wait, or what was written of them: each by its primary key.
@@ -160,6 +172,10 @@ export function readingStatements(schema: string) {
       planned: receiptsIn('plan'),
       quarantined: receiptsIn('quarantine', "w.state <> 'released'"),
     },
+    endOfWalk: reads(
+      'end_of_walk',
+      `select id from ${s}.receipt w where w.seq >= ${newest} - $2::bigint and w.seq < ${newest} order by w.seq limit 1`,
+    ),
     receipt: reads('receipt', `${receipt} where r.id = $1`),
     // cause_receipt
     effectsOf: reads(

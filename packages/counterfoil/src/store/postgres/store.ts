@@ -327,6 +327,7 @@ export class PostgresStore implements Store {
   }
   readonly listReceipts: Store['listReceipts'] = (query) =>
     this.#taken(() => this.#reading.listReceipts(query))
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#taken(() => this.#reading.endOfWalk(page))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))

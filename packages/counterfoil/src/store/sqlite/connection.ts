@@ -3,6 +3,7 @@ import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
 import { Counts } from './counts.ts'
+import { examine } from './doctor.ts'
 import { Due } from './due.ts'
 import { EffectDecide } from './effect-decide.ts'
 import { EffectMoves } from './effect-moves.ts'
@@ -34,6 +35,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'status',
   'backlog',
   'listReceipts',
+  'endOfWalk',
   'showReceipt',
   'listEffects',
   'showEffects',
@@ -45,6 +47,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'search',
   'survey',
   'listSamples',
+  'examine',
 ])
 
 /** @throws what SQLite throws when the schema is not there */
@@ -89,6 +92,7 @@ export function prepare(db: DatabaseSync): Connection {
       // Every receipt that is merely accepted has its outbox record.
       backlog: () => counts.read().get('receipts.accepted') ?? 0,
       listReceipts: (query) => reading.listReceipts(query),
+      endOfWalk: (page) => reading.endOfWalk(page),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
       showEffects: (name) => reading.showEffects(name),
@@ -103,6 +107,7 @@ export function prepare(db: DatabaseSync): Connection {
       search: (query) => search.search(query),
       survey: (query) => survey.survey(query),
       keepSample: (sample) => survey.keepSample(sample),
+      examine: ({ path, now }) => examine(db, path, now),
       listSamples: (since) => survey.listSamples(since),
     },
   }

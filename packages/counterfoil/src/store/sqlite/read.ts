@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type EffectState, effectStates } from '../../domain/index.ts'
+import { type EffectState, effectStates, type ReceiptId } from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
 import { effectView, toAttempt, toEvidence, toReceipt } from '../rows.ts'
 import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, StoreStatus } from '../store.ts'
@@ -19,6 +19,7 @@ export class Reading {
   readonly #attempts
   readonly #evidence
   readonly #receipts
+  readonly #endOfWalk
   readonly #acceptedReceipts
   readonly #quarantinedReceipts
   readonly #receipt
@@ -42,9 +43,13 @@ export class Reading {
     this.#effect = db.prepare(`${effect} where e.seq = ?`)
     this.#attempts = db.prepare('select * from counterfoil_attempt where effect = ? order by number')
     this.#evidence = db.prepare('select * from counterfoil_evidence where effect = ? order by seq')
+    const newest =
+      'coalesce((select seq from counterfoil_receipt where id = ?1), (select max(seq) + 1 from counterfoil_receipt))'
     this.#receipts = db.prepare(`
-      ${receipt} where r.seq < ${before('counterfoil_receipt')} and (?2 is null or r.producer = ?2) and (?3 is null or r.state = ?3)
-      order by r.seq desc limit ?4`)
+      ${receipt} where r.seq < ${newest} and r.seq >= ${newest} - coalesce(?5, ${newest})
+      and (?2 is null or r.producer = ?2) and (?3 is null or r.state = ?3) order by r.seq desc limit ?4`)
+    this.#endOfWalk = db.prepare(`
+      select id from counterfoil_receipt where seq >= ${newest} - ?2 and seq < ${newest} order by seq limit 1`)
     // The few that are not planned are found from where they wait.
     const receiptsIn = (
       table: string,
@@ -92,12 +97,17 @@ export class Reading {
     return this.#view(this.#effect.get(seq) as Row)
   }
 
-  listReceipts({ limit, before, producer, state }: ReceiptQuery): ReceiptView[] {
+  listReceipts({ limit, before, producer, state, within }: ReceiptQuery): ReceiptView[] {
     const page = before ?? null
     const of = producer ?? null
     if (state === 'accepted') return this.#acceptedReceipts.all(page, of, limit).map(toReceipt)
     if (state === 'quarantined') return this.#quarantinedReceipts.all(page, of, limit).map(toReceipt)
-    return this.#receipts.all(page, of, state ?? null, limit).map(toReceipt)
+    return this.#receipts.all(page, of, state ?? null, limit, within ?? null).map(toReceipt)
+  }
+
+  endOfWalk({ before, within }: { before?: string; within: number }): ReceiptId | null {
+    const row = this.#endOfWalk.get(before ?? null, within) as { id: ReceiptId } | undefined
+    return row?.id ?? null
   }
 
   showReceipt(id: string): ReceiptStory | null {

@@ -3,7 +3,8 @@
 create index attempt_correlation on attempt (hashtextextended(correlation, 0)) where correlation is not null;
 create index evidence_correlation on evidence (hashtextextended(correlation, 0)) where correlation is not null;
 create index effect_recipient on effect (recipient, seq);
-create index audit_subject on audit (subject, number);
+-- A subject may be a whole filter, longer than an index holds.
+create index audit_subject on audit (hashtextextended(subject, 0), number);
 
 -- The totals as they were, once a minute: what happened between two is their difference. A day of them is kept.
 create table sample (
