@@ -1,5 +1,5 @@
-import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso'
 import { tell } from '../api/ask.ts'
 import { useAsked } from '../api/use-asked.ts'
 import type { ShownBackfill } from '../backfill.ts'
@@ -46,6 +46,8 @@ const words: Readonly<Record<Act, { button: string; title: string; says: string 
   },
 }
 
+const roleOf = (act: Act) => (act === 'approve' ? 'approver' : 'operator')
+
 export function Backfill() {
   const { params } = useRoute()
   const { operator } = useSession()
@@ -54,10 +56,13 @@ export function Backfill() {
   const path = `/api/v1/backfills/${encodeURIComponent(params.name ?? '')}`
   const asked = useAsked<{ backfill: ShownBackfill }>(path, { everyMs: 1_000 })
   const backfill = asked.value?.backfill
+  const lacking = acts[backfill?.state ?? 'done'].find((one) => !covers(operator, roleOf(one)))
   const decide = async ({ reason, decision, fields }: Words) => {
     const { rate, acceptMalformed } = fields
     const body = {
-      ...(act === 'approve' ? { digest: backfill!.plan.digest, acceptMalformed: acceptMalformed === 'on' } : {}),
+      ...(act === 'approve'
+        ? { digest: backfill!.plan.digest, acceptMalformed: acceptMalformed === 'on' }
+        : {}),
       ...(rate === undefined ? {} : { rate: rate === '' ? null : Number(rate) }),
     }
     await tell(`${path}/${act}`, { reason, decision, ...body })
@@ -79,14 +84,16 @@ export function Backfill() {
                 key={one}
                 type="button"
                 class="button is-main"
-                disabled={!covers(operator, 'approver')}
+                disabled={!covers(operator, roleOf(one))}
                 onClick={() => setAct(one)}
               >
                 {words[one].button} …
               </button>
             ))}
-            {acts[backfill.state].length > 0 && !covers(operator, 'approver') && (
-              <span class="faint">Deciding needs the role approver; yours is {operator.role}.</span>
+            {lacking !== undefined && (
+              <span class="faint">
+                Deciding needs the role {roleOf(lacking)}; yours is {operator.role}.
+              </span>
             )}
           </div>
           <div class="columns">
@@ -113,14 +120,19 @@ export function Backfill() {
               }}
               onClose={() => setAct(undefined)}
             >
-              {act === 'approve' && backfill.plan.counts.malformed > 0 && (
+              {act === 'approve' && countOf(backfill.plan.counts, 'malformed') > 0 && (
                 <label>
-                  <input type="checkbox" name="acceptMalformed" required />{' '}
-                  {backfill.plan.counts.malformed} items cannot be read and are left out
+                  <input type="checkbox" name="acceptMalformed" required /> {backfill.plan.counts.malformed}{' '}
+                  items cannot be read and are left out
                 </label>
               )}
               {act === 'run' && (
-                <Field name="rate" label="Items a second, at most" hint="Empty: as many as live traffic leaves room for." optional />
+                <Field
+                  name="rate"
+                  label="Items a second, at most"
+                  hint="Empty: as many as live traffic leaves room for."
+                  optional
+                />
               )}
             </Decide>
           )}
@@ -132,7 +144,14 @@ export function Backfill() {
 
 function TheAnswer({ of }: { readonly of: ShownBackfill }) {
   const { state, plan, run } = of
-  const tone = { planned: 'open', approved: 'open', running: 'open', paused: 'doubt', halted: 'bad', done: 'good' }[state]
+  const tone = {
+    planned: 'open',
+    approved: 'open',
+    running: 'open',
+    paused: 'doubt',
+    halted: 'bad',
+    done: 'good',
+  }[state]
   const answers = {
     planned: 'Planned: nothing is taken in until somebody approves it.',
     approved: `Approved by ${run.approval?.by}: it can be run.`,
@@ -153,8 +172,8 @@ function TheAnswer({ of }: { readonly of: ShownBackfill }) {
 
 /** What the plan found beside what the run did; both in the same words. */
 function Figures({ of: { plan, run } }: { readonly of: ShownBackfill }) {
-  const names = (Object.keys(plan.counts) as (keyof typeof plan.counts)[]).filter(
-    (name) => plan.counts[name] > 0 || run.counts[name] > 0,
+  const names = Object.keys(plan.counts).filter(
+    (name) => countOf(plan.counts, name) > 0 || countOf(run.counts, name) > 0,
   )
   return (
     <table class="counted">
@@ -169,8 +188,8 @@ function Figures({ of: { plan, run } }: { readonly of: ShownBackfill }) {
         {names.map((name) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td>{plan.counts[name].toLocaleString('en')}</td>
-            <td>{run.counts[name].toLocaleString('en')}</td>
+            <td>{countOf(plan.counts, name).toLocaleString('en')}</td>
+            <td>{countOf(run.counts, name).toLocaleString('en')}</td>
           </tr>
         ))}
       </tbody>
@@ -204,8 +223,16 @@ function Gaps({ of: { plan } }: { readonly of: ShownBackfill }) {
     <section>
       <h2>Gaps</h2>
       <ul class="words">
-        <Gap count={lacking.count} what={`events of the source have no receipt yet${span}`} first={lacking.first} />
-        <Gap count={unlisted.count} what="receipts are of events that the source does not have" first={unlisted.first} />
+        <Gap
+          count={lacking.count}
+          what={`events of the source have no receipt yet${span}`}
+          first={lacking.first}
+        />
+        <Gap
+          count={unlisted.count}
+          what="receipts are of events that the source does not have"
+          first={unlisted.first}
+        />
         {holes !== null && (
           <Gap
             count={holes.count}
@@ -227,7 +254,16 @@ function Gap({ count, what, first }: { count: number; what: string; first: reado
   return (
     <li>
       <b>{count.toLocaleString('en')}</b> {what}
-      {first.length > 0 && <span class="faint">: {first.slice(0, 5).join(', ')}{count > 5 && ' …'}</span>}
+      {first.length > 0 && (
+        <span class="faint">
+          : {first.slice(0, 5).join(', ')}
+          {count > 5 && ' …'}
+        </span>
+      )}
     </li>
   )
+}
+
+function countOf(counts: Readonly<Record<string, number>>, name: string): number {
+  return counts[name] ?? 0
 }

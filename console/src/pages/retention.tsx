@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { RetentionHorizons, RetentionPlan } from '../../../packages/counterfoil/src/operate/index.ts'
 import { tell } from '../api/ask.ts'
 import { useAsked } from '../api/use-asked.ts'
 import { Decide, type Words } from '../decide/decide.tsx'
@@ -7,9 +6,10 @@ import { HorizonChart } from '../parts/horizon-chart.tsx'
 import { Page } from '../parts/page.tsx'
 import { Rows } from '../parts/rows.tsx'
 import { instantInWords, lengthOf } from '../parts/when.tsx'
+import type { Horizons, RetentionPlan } from '../retention.ts'
 import { covers, useSession } from '../session.ts'
 
-type Answer = { readonly horizons: RetentionHorizons | null; readonly plan: RetentionPlan }
+type Answer = { readonly horizons: Horizons | null; readonly plan: RetentionPlan }
 
 export function Retention() {
   const { operator } = useSession()
@@ -55,7 +55,8 @@ export function Retention() {
         <>
           <section class="verdict is-open" aria-label="Answer">
             <p class="verdict-line">
-              Evidence is kept for {lengthOf(horizons.periods.evidenceMs)}; at least {lengthOf(horizons.needed.ms)} are needed.
+              Evidence is kept for {lengthOf(horizons.periods.evidenceMs)}; at least{' '}
+              {lengthOf(horizons.needed.ms)} are needed.
             </p>
             <p>{horizons.needed.why}</p>
             <p>
@@ -76,7 +77,11 @@ export function Retention() {
             idOf={({ step }) => step}
             columns={[
               { name: 'Step', isWide: true, cell: ({ step }) => step },
-              { name: 'Rows', isNumber: true, cell: ({ count, whole }) => `${whole ? '' : 'at least '}${count.toLocaleString('en')}` },
+              {
+                name: 'Rows',
+                isNumber: true,
+                cell: ({ count, whole }) => `${whole ? '' : 'at least '}${count.toLocaleString('en')}`,
+              },
               { name: 'Bytes', isNumber: true, cell: ({ bytes }) => bytes.toLocaleString('en') },
             ]}
             empty="Nothing."
