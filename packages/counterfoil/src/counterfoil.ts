@@ -237,7 +237,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
       if (parts !== undefined) return
       // Before the store: production without a key must not even make a file.
       const vault = openVault()
-      await store.open({ migrate: true })
+      await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },

@@ -20,12 +20,14 @@ export const errorCodes = {
   headers_too_large: 'The headers are too many or too large.',
   overloaded: 'Too many deliveries are waiting; send again later.',
   backlog_full: 'Too many receipts wait for their plan; send again later.',
+  beyond_retention: 'The event is older than the boundary of retention, and nothing is known of it any more.',
   // configuration
   config_invalid: 'The configuration contradicts itself or lacks something.',
   config_not_found: 'The configuration file does not exist or has no usable default export.',
   contract_invalid: 'The recipient contract contradicts itself.',
   contract_unpublished: 'The recipient publishes no contract that can be read.',
   order_without_fence: 'An effect claims order at a recipient that has no ordering control.',
+  retention_too_short: 'A retention period is shorter than the horizons add up to.',
   key_ring_missing: 'No vault key is configured.',
   key_ring_invalid: 'The vault key ring cannot be read.',
   // the program's own transaction
@@ -68,6 +70,7 @@ export const errorCodes = {
   store_schema_older: 'The store needs a migration.',
   store_migration_changed: 'A migration that already ran differs from the one in this version.',
   store_closed: 'The store is closed.',
+  marker_key_missing: 'The store holds markers, and the key that they were made under was not given.',
   // vault
   vault_key_unknown: 'The key that sealed this payload is not in the key ring.',
   vault_damaged: 'The sealed payload does not open: it was altered or the key is another one.',

@@ -1,3 +1,4 @@
+export { BeyondRetention } from './beyond.ts'
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'

@@ -5,6 +5,7 @@ import {
   type ReceiptId,
   type WorkerId,
 } from '../../domain/index.ts'
+import type { MarkerVault } from '../marker-key.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
@@ -39,9 +40,12 @@ import type { Row, Run } from './connection.ts'
 import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
+import { Erase, retentionState, retentionStateStatement } from './erase.ts'
 import { isOvertaken, toError } from './failure.ts'
+import { Forget } from './forget.ts'
 import { Hints } from './hints.ts'
 import { byLimits, Limited } from './limited.ts'
+import { Marks } from './marks.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
@@ -76,6 +80,10 @@ export class PostgresStore implements Store {
   readonly #quarantine: QuarantineList
   readonly #audit: AuditLog
   readonly #decide: QuarantineDecide
+  readonly #marks: Marks
+  readonly #forget: Forget
+  readonly #erase: Erase
+  readonly #retention: Statement
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -101,11 +109,16 @@ export class PostgresStore implements Store {
     this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
     this.#audit = new AuditLog(settings.schema)
     this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
+    this.#marks = new Marks(settings.schema, location)
+    this.#forget = new Forget(settings.schema, this.#marks)
+    this.#erase = new Erase(settings.schema, this.#audit)
+    this.#retention = retentionStateStatement(settings.schema)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
       lanes: settings.lanes,
       time: this.#time,
+      marks: this.#marks,
       statements: this.#statements,
       connections: this.#connections,
       run: this.#run,
@@ -114,7 +127,13 @@ export class PostgresStore implements Store {
     })
   }
 
-  async open({ migrate: mayMigrate }: { migrate: boolean }): Promise<MigrationReport> {
+  async open({
+    migrate: mayMigrate,
+    vault,
+  }: {
+    migrate: boolean
+    vault?: MarkerVault
+  }): Promise<MigrationReport> {
     await this.#closing
     const { hosts, schema } = this.#settings
     const connections = new Connections(hosts.urls, hosts.location, ofMigration(this.#settings), 1)
@@ -122,6 +141,7 @@ export class PostgresStore implements Store {
       const report = await connections.transact('read', (connection) =>
         migrate(connection, schema, hosts.location, mayMigrate),
       )
+      await this.#marks.open(vault, this.#run)
       this.#state = 'open'
       return report
     } finally {
@@ -211,7 +231,10 @@ export class PostgresStore implements Store {
   }
 
   async planAlert(plan: AlertPlan): Promise<AlertPlanned> {
-    const [row] = await this.#call(this.#statements.planAlert, planAlertParameters(plan, this.#time))
+    const { planAlert } = this.#statements
+    const [row] = await this.#taken(() =>
+      this.#marks.run(planAlert, (marking) => planAlertParameters(plan, this.#time, marking), this.#run),
+    )
     return toAlertPlanned(row!)
   }
 
@@ -271,8 +294,7 @@ export class PostgresStore implements Store {
       schema,
       triggerRole,
       location: this.location,
-      time: this.#time,
-      plan: this.#statements.plan,
+      plan: { statement: this.#statements.plan, time: this.#time, marks: this.#marks },
     }
     let end = () => {}
     // Closing waits for it.
@@ -301,6 +323,11 @@ export class PostgresStore implements Store {
   readonly audit: Store['audit'] = (entry) =>
     this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
   readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
+  readonly forget: Store['forget'] = (batch) =>
+    this.#taken(() => this.#together((run) => this.#forget.forget(batch, run)))
+  readonly erase: Store['erase'] = (erasure) =>
+    this.#taken(() => this.#together((run) => this.#erase.erase(erasure, run)))
+  readonly retention: Store['retention'] = () => this.#taken(() => retentionState(this.#retention, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
 
   #through(executor: SqlExecutor): Run {

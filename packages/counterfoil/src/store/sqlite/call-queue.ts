@@ -1,4 +1,5 @@
 import { CounterfoilError } from '../../domain/index.ts'
+import type { Beyond } from '../beyond.ts'
 import type { Acceptance, Accepted } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
@@ -46,7 +47,7 @@ export class CallQueue {
     this.#location = location
   }
 
-  accept(entry: Acceptance): Promise<Accepted> {
+  accept(entry: Acceptance): Promise<Accepted | Beyond> {
     return this.#push('accept', entry, packedBytes(entry))
   }
 

@@ -1,4 +1,5 @@
 import { CounterfoilError } from '../../domain/index.ts'
+import { Marking } from '../marking.ts'
 import type { MigrationReport } from '../store.ts'
 import { type Connection, prepare } from './connection.ts'
 import { configure, openFile } from './database.ts'
@@ -13,6 +14,7 @@ const lastWaitMs = 5_000
 export class Link {
   readonly options: WorkerOptions
   #connection: Connection | undefined
+  #marking: Marking | undefined
   /** The disk failed under the last connection. */
   #broken = false
   #waitMs = firstWaitMs
@@ -24,15 +26,22 @@ export class Link {
 
   open(mayMigrate: boolean): MigrationReport {
     this.close()
+    this.#marking = undefined
     const db = openFile(this.options, mayMigrate)
     try {
       const report = migrate(db, this.options, mayMigrate)
-      this.#connection = prepare(db)
+      this.#connection = prepare(db, this.#marking)
       return report
     } catch (error) {
       db.close()
       throw error
     }
+  }
+
+  /** @param key that markers are made under, for this connection and those after it */
+  mark(key: Uint8Array): void {
+    this.#marking = new Marking(key)
+    this.connected().markers.marking = this.#marking
   }
 
   close(): void {
@@ -136,7 +145,7 @@ export class Link {
       configure(db, this.options)
       if (this.#broken) settleLog(db, this.options.path)
       this.#broken = false
-      return prepare(db)
+      return prepare(db, this.#marking)
     } catch (error) {
       db.close()
       this.#giveUp()

@@ -53,6 +53,8 @@ function perform(id: number, order: Order): unknown {
   switch (order.do) {
     case 'open':
       return link.open(order.migrate)
+    case 'mark':
+      return link.mark(order.key)
     case 'begin':
       return session.begin(id, order.timeoutMs)
     case 'close':
