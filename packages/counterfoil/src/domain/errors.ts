@@ -28,6 +28,7 @@ export const errorCodes = {
   contract_unpublished: 'The recipient publishes no contract that can be read.',
   order_without_fence: 'An effect claims order at a recipient that has no ordering control.',
   retention_too_short: 'A retention period is shorter than the horizons add up to.',
+  retention_missing: 'The configuration says nothing of retention.',
   key_ring_missing: 'No vault key is configured.',
   key_ring_invalid: 'The vault key ring cannot be read.',
   // the program's own transaction
@@ -85,6 +86,7 @@ export const errorCodes = {
   quarantine_settled: 'The quarantine entry was released or dismissed before; nothing was changed.',
   reprocess_refused: 'An entry of this reason is never reprocessed.',
   selection_changed: 'What the filter finds is no longer what the dry run found; nothing was changed.',
+  erasure_refused: 'Something of what was to be erased is not done with; nothing was erased.',
   not_found: 'There is no such record.',
   usage_invalid: 'The command was used wrongly.',
   internal: 'An assertion of Counterfoil itself failed; please report it.',

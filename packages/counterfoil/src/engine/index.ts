@@ -1,5 +1,7 @@
 export { type AlertDelivery, type AlertNotice, alertTo } from './alert.ts'
 export { createEngine, type Engine, type EnginePorts, type EngineSettings } from './engine.ts'
+export { forget, forgetBatch, type StepTotal } from './forget.ts'
+export { giveWay } from './give-way.ts'
 export { situationOf } from './situation.ts'
 export {
   type DeclareEffect,

@@ -28,5 +28,14 @@ export {
   type QuarantineFilter,
   runMany,
 } from './quarantine-many.ts'
+export {
+  applyRetention,
+  type ErasureSubject,
+  erase,
+  planRetention,
+  type RetentionHorizons,
+  type RetentionPlan,
+  retentionHorizons,
+} from './retention.ts'
 export { type StoryLine, type ToldEffect, tell } from './story.ts'
 export { type UnsupportedType, unsupportedTypes } from './unsupported.ts'

@@ -18,6 +18,9 @@ const needs = {
   'quarantine.dry-run': 'operator',
   'quarantine.reprocess-many': 'approver',
   'quarantine.dismiss-many': 'approver',
+  'retention.plan': 'viewer',
+  'retention.apply': 'approver',
+  'retention.erase': 'approver',
   'audit.list': 'viewer',
   'audit.verify': 'viewer',
 } as const satisfies Record<string, OperatorRole>

@@ -4,23 +4,27 @@ import { bodyLimit } from 'hono/body-limit'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import {
+  applyRetention,
   assign,
   dismiss,
   dryRunMany,
+  erase,
   listAudit,
   listQuarantine,
   type ManyAct,
   type Operator,
+  planRetention,
   readFilter,
   readQuarantinePayload,
   reprocess,
+  retentionHorizons,
   runMany,
   showQuarantine,
   verifyAudit,
 } from '../operate/index.ts'
 import type { Authentication } from './authentication.ts'
 import { refusalOf } from './refusal.ts'
-import { choice, number, readBody, text, textOrNull, texts } from './request-body.ts'
+import { choice, names, number, readBody, text, textOrNull, texts } from './request-body.ts'
 
 type Bindings = { Bindings: HttpBindings; Variables: { operator: Operator } }
 type Asked = Context<Bindings>
@@ -93,6 +97,21 @@ export function operatorApi(app: Counterfoil, authentication: Authentication): H
       return context.json(told(await decide(app, context.req.param('id'), decisionOf(context, body))))
     })
   }
+  api.get('/retention', async (context) => {
+    const operator = context.get('operator')
+    const plan = await planRetention(app, operator, { maxBatches: batchesPerRequest })
+    return context.json({ horizons: retentionHorizons(app), plan })
+  })
+  api.post('/retention/apply', async (context) => {
+    const body = await readBody(context.req.raw)
+    const run = await applyRetention(app, actOf(context, body), { maxBatches: batchesPerRequest })
+    return context.json(run, run.state === 'done' ? 200 : 202)
+  })
+  api.post('/retention/erase', async (context) => {
+    const body = await readBody(context.req.raw)
+    const subject = { receipts: names(body, 'receipts'), effects: names(body, 'effects') }
+    return context.json(await erase(app, subject, actOf(context, body)))
+  })
   api.get('/audit', async (context) => {
     const { limit, before } = context.req.query()
     const from = before === undefined ? {} : { before: wholeNumber('before', before) }

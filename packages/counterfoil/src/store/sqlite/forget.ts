@@ -59,9 +59,9 @@ export class Forget {
       deleting('counterfoil_cause', 'effect'),
       deleting('counterfoil_attempt', 'effect'),
       deleting('counterfoil_evidence', 'effect'),
+      deleting('counterfoil_in_flight', 'effect'),
       deleting('counterfoil_effect', 'seq'),
     )
-    const inFlight = db.prepare('delete from counterfoil_in_flight where recipient = ? and effect = ?')
     const receiptMarker = all(deleting('counterfoil_receipt_marker', 'seq'))
     const effectMarker = all(deleting('counterfoil_effect_marker', 'seq'))
     // Each by the primary key that it is ordered by, and the indexes of cause, quarantine and conflict.
@@ -114,7 +114,6 @@ export class Forget {
       },
       effects: (row) => {
         this.#markers.keepEffect(row as Parameters<Markers['keepEffect']>[0])
-        inFlight.run(row.recipient, row.seq)
         effect(row.seq)
         counts.add('markers.effects', 1)
         counts.add(`effects.${row.state}`, -1)

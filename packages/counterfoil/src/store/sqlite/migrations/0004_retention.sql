@@ -36,3 +36,6 @@ when new.boundary < old.boundary or new.marked < old.marked
 begin
   select raise(abort, 'what was closed to replay is never opened again');
 end;
+
+-- An effect that goes is looked for among those in flight.
+create index counterfoil_in_flight_effect on counterfoil_in_flight (effect);
