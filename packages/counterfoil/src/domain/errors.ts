@@ -72,6 +72,7 @@ export const errorCodes = {
   store_migration_changed: 'A migration that already ran differs from the one in this version.',
   store_closed: 'The store is closed.',
   marker_key_missing: 'The store holds markers, and the key that they were made under was not given.',
+  store_not_durable: 'A store in memory is for tests, and this is production.',
   // vault
   vault_key_unknown: 'The key that sealed this payload is not in the key ring.',
   vault_damaged: 'The sealed payload does not open: it was altered or the key is another one.',

@@ -132,23 +132,23 @@ export function retaining(make: MakeStore): void {
   it(
     'an effect that is planned again under a key that became a marker is the same effect, never a second one',
     forgetting(make, async (store) => {
-      const { effect } = await done(store, { key: 'invoice/1', payload: 'ten' })
+      const { effect } = await done(store, { key: 'order/1', payload: 'ten' })
       await newest(store)
       assert.deepEqual(await forget(store, 'effects'), { effects: 1 })
-      assert.deepEqual(await store.showEffects('invoice/1'), [])
+      assert.deepEqual(await store.showEffects('order/1'), [])
 
       const receipt = await accepted(store)
       const planned = await store.plan(
-        planFor(receipt, newEffect({ key: 'invoice/1', payload: 'ten' }), newEffect({ key: 'invoice/2' })),
+        planFor(receipt, newEffect({ key: 'order/1', payload: 'ten' }), newEffect({ key: 'order/2' })),
       )
       assert.equal(planned.kind, 'planned')
       assert.deepEqual(planned.kind === 'planned' && planned.effects[0], { id: effect, created: false })
       assert.equal(planned.kind === 'planned' && planned.effects[1]?.created, true)
-      assert.deepEqual(await store.showEffects('invoice/1'), [])
+      assert.deepEqual(await store.showEffects('order/1'), [])
       const { effects } = (await store.showReceipt(receipt.receipt))!
       assert.deepEqual(
         effects.map(({ key }) => key),
-        ['invoice/2'],
+        ['order/2'],
       )
     }),
   )
@@ -156,20 +156,20 @@ export function retaining(make: MakeStore): void {
   it(
     'with another payload it is a conflict, and nothing of the plan is written',
     forgetting(make, async (store) => {
-      await done(store, { key: 'invoice/1', payload: 'ten' })
+      await done(store, { key: 'order/1', payload: 'ten' })
       await newest(store)
       await forget(store, 'effects')
       const receipt = await accepted(store)
-      const wrong = newEffect({ key: 'invoice/1', payload: 'twenty' })
-      const planned = await store.plan(planFor(receipt, newEffect({ key: 'invoice/2' }), wrong))
+      const wrong = newEffect({ key: 'order/1', payload: 'twenty' })
+      const planned = await store.plan(planFor(receipt, newEffect({ key: 'order/2' }), wrong))
       assert.equal(planned.kind, 'conflict')
       assert.equal(planned.kind === 'conflict' && planned.existing, null)
-      assert.deepEqual(await store.showEffects('invoice/2'), [])
+      assert.deepEqual(await store.showEffects('order/2'), [])
       const story = await store.showReceipt(receipt.receipt)
       assert.equal(story?.quarantine?.reason, 'effect-conflict')
       assert.deepEqual(story?.quarantine?.detail, {
         recipient: 'bank',
-        key: 'invoice/1',
+        key: 'order/1',
         planned: wrong.fingerprint,
         existing: null,
       })
@@ -179,12 +179,12 @@ export function retaining(make: MakeStore): void {
   it(
     'a plan in a transaction of its own sees markers as well',
     forgetting(make, async (store) => {
-      const { effect } = await done(store, { key: 'invoice/1', payload: 'ten' })
+      const { effect } = await done(store, { key: 'order/1', payload: 'ten' })
       await newest(store)
       await forget(store, 'effects')
       const receipt = await accepted(store)
       const session = await store.beginPlan({ timeoutMs: 10_000 })
-      const planned = await session.commit(planFor(receipt, newEffect({ key: 'invoice/1', payload: 'ten' })))
+      const planned = await session.commit(planFor(receipt, newEffect({ key: 'order/1', payload: 'ten' })))
       assert.deepEqual(planned.kind === 'planned' && planned.effects, [{ id: effect, created: false }])
     }),
   )
@@ -335,13 +335,13 @@ export function retaining(make: MakeStore): void {
   it(
     'markers of effects go by their own time',
     forgetting(make, async (store) => {
-      await done(store, { key: 'invoice/1', payload: 'ten' })
+      await done(store, { key: 'order/1', payload: 'ten' })
       await newest(store)
       await forget(store, 'effects')
       assert.deepEqual(await forgetUntil(store, start, 'effect-markers'), {})
       assert.deepEqual(await forget(store, 'effect-markers'), { 'effect-markers': 1 })
       const planned = await store.plan(
-        planFor(await accepted(store), newEffect({ key: 'invoice/1', payload: 'ten' })),
+        planFor(await accepted(store), newEffect({ key: 'order/1', payload: 'ten' })),
       )
       assert.equal(planned.kind === 'planned' && planned.effects[0]?.created, true)
     }),
@@ -354,21 +354,21 @@ export function retaining(make: MakeStore): void {
       await store.open({ migrate: false, vault })
       const other = await reopen()
       await other.open({ migrate: false, vault })
-      const blind = await reopen()
-      await blind.open({ migrate: false })
-      const { receipt } = await done(store, { event: 'evt_1', key: 'invoice/1', payload: 'ten' })
-      await rejects(blind.forget({ step: 'receipts', until: later, limit: 10 }), 'marker_key_missing')
+      const { receipt } = await done(store, { event: 'evt_1', key: 'order/1', payload: 'ten' })
       await newest(store)
       await forget(store, 'receipts', 'effects')
 
       assert.deepEqual(await other.accept(delivery({ event: 'evt_1' })), { outcome: 'duplicate', receipt })
       const planned = await other.plan(
-        planFor(await accepted(other), newEffect({ key: 'invoice/1', payload: 'ten' })),
+        planFor(await accepted(other), newEffect({ key: 'order/1', payload: 'ten' })),
       )
       assert.equal(planned.kind === 'planned' && planned.effects[0]?.created, false)
-      await rejects(blind.accept(delivery({ event: 'evt_1' })), 'marker_key_missing')
       const waiting = await accepted(other)
-      await rejects(blind.plan(planFor(waiting, newEffect({ key: 'invoice/1' }))), 'marker_key_missing')
+      const blind = await reopen()
+      await blind.open({ migrate: false })
+      await rejects(blind.accept(delivery({ event: 'evt_1' })), 'marker_key_missing')
+      await rejects(blind.forget({ step: 'receipts', until: later, limit: 10 }), 'marker_key_missing')
+      await rejects(blind.plan(planFor(waiting, newEffect({ key: 'order/1' }))), 'marker_key_missing')
       assert.equal((await other.showReceipt(waiting.receipt))?.receipt.state, 'accepted')
     }),
   )

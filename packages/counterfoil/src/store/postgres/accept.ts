@@ -55,7 +55,7 @@ with given as materialized (
     case when $30::boolean then ${bytes(markerAt, markerBytes)} end as marker,
     case when $30::boolean then ${bytes(`${markerAt} + ${markerBytes}`, markerBytes)} end as marker_content,
     g.event_at < (select boundary from ${s}.retention where one = 1) as is_old,
-    not $30::boolean and (select marked from ${s}.retention where one = 1) as is_unmarked
+    not $30::boolean and (select marked from ${s}.retention where one = 1) is true as is_unmarked
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
     $9::bigint[], $10::boolean[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $16::int[], $17::int[],
     $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],

@@ -20,7 +20,7 @@ export function consumeAlertStatement(schema: string): Statement {
  */
 export function planAlertStatement(schema: string): Statement {
   const s = quoted(schema)
-  const unmarked = `($17::bytea is null and (select marked from ${s}.retention where one = 1))`
+  const unmarked = `($17::bytea is null and (select marked from ${s}.retention where one = 1) is true)`
   return {
     name: 'counterfoil_plan_alert',
     writes: true,

@@ -95,11 +95,10 @@ export function retentionStateStatement(schema: string): Statement {
     name: 'counterfoil_retention_state',
     writes: false,
     text: `
-select boundary::float8, ${total('receipt markers')} as receipts, ${total('effect markers')} as effects,
+select coalesce((select boundary from ${s}.retention where one = 1), 0)::float8 as boundary, ${total('receipt markers')} as receipts, ${total('effect markers')} as effects,
   (select received_at::float8 from ${s}.receipt where seq = (select min(receipt) from ${s}.vault)) as payload_at,
   (select received_at::float8 from ${s}.receipt where seq = (select min(seq) from ${s}.receipt)) as receipt_at,
   (select sum(pg_total_relation_size(quote_ident(t.schemaname) || '.' || quote_ident(t.tablename)))::float8
-    from pg_tables t where t.schemaname = '${schema}') as bytes
-from ${s}.retention where one = 1`,
+    from pg_tables t where t.schemaname = '${schema}') as bytes`,
   }
 }

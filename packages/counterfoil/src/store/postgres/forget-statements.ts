@@ -38,7 +38,10 @@ export function forgetStatements(schema: string): {
   const marker = (from: number) =>
     `substring($2::bytea from ((n - 1) * ${2 * markerBytes} + ${from + 1})::int for ${markerBytes})`
   const marked = (those: string) => `
-marked as (update ${s}.retention set marked = true where one = 1 and not marked and exists (select 1 from ${those}))`
+marked as (
+  insert into ${s}.retention as r (one, marked) select 1, true where exists (select 1 from ${those})
+  on conflict (one) do update set marked = true where not r.marked
+)`
   const clear = (name: string, table: string, column: string, those: string) =>
     `${name} as (delete from ${s}.${table} where ${column} = any(array(select seq from ${those})))`
   return {
@@ -158,7 +161,8 @@ select 'confirmed', -confirmed from counted where confirmed > 0 union all select
     close: {
       name: 'counterfoil_close',
       writes: true,
-      text: `update ${s}.retention set boundary = $1::bigint where one = 1 and boundary < $1::bigint`,
+      text: `insert into ${s}.retention as r (one, boundary) values (1, $1::bigint)
+        on conflict (one) do update set boundary = excluded.boundary where r.boundary < excluded.boundary`,
     },
   }
 

@@ -30,7 +30,8 @@ export class Marks {
     const place = {
       async read() {
         const [row] = await run(read, [])
-        return { key: row!.key_id === null ? null : toSealed(row!), marked: row!.marked as boolean }
+        const key = row === undefined || row.key_id === null ? null : toSealed(row)
+        return { key, marked: row?.marked === true }
       },
       async write({ keyId, nonce, ciphertext }: Sealed, known: Sealed | null) {
         await run(write, [keyId, nonce, ciphertext, known?.nonce ?? null])
@@ -79,8 +80,9 @@ export function markerKeyStatements(schema: string): { readonly read: Statement;
     write: {
       name: 'counterfoil_keep_marker_key',
       writes: true,
-      text: `update ${s}.retention set key_id = $1::text, nonce = $2::bytea, ciphertext = $3::bytea
-        where one = 1 and nonce is not distinct from $4::bytea`,
+      text: `insert into ${s}.retention as r (one, key_id, nonce, ciphertext) values (1, $1::text, $2::bytea, $3::bytea)
+        on conflict (one) do update set key_id = excluded.key_id, nonce = excluded.nonce, ciphertext = excluded.ciphertext
+        where r.nonce is not distinct from $4::bytea`,
     },
   }
 }

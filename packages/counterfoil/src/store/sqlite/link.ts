@@ -26,7 +26,6 @@ export class Link {
 
   open(mayMigrate: boolean): MigrationReport {
     this.close()
-    this.#marking = undefined
     const db = openFile(this.options, mayMigrate)
     try {
       const report = migrate(db, this.options, mayMigrate)
@@ -38,10 +37,15 @@ export class Link {
     }
   }
 
-  /** @param key that markers are made under, for this connection and those after it */
-  mark(key: Uint8Array): void {
-    this.#marking = new Marking(key)
+  /** @param key that markers are made under, for this connection and those after it; null: none was given */
+  mark(key: Uint8Array | null): void {
+    this.#marking = key === null ? undefined : new Marking(key)
     this.connected().markers.marking = this.#marking
+  }
+
+  /** Takes a connection that is open already; there is no file to open again. */
+  adopt(connection: Connection): void {
+    this.#connection = connection
   }
 
   close(): void {

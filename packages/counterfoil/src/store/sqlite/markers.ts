@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { EffectId, ReceiptId } from '../../domain/index.ts'
 import { type Marker, type Marking, markerKeyMissing, sameContent } from '../marking.ts'
 import type { Sealed } from '../records.ts'
+import { toSealed } from './rows.ts'
 
 /** What a marker tells of what it stands for. */
 export interface Known<Id> {
@@ -41,17 +42,25 @@ export class Markers {
     this.#keepEffect = db.prepare(
       'insert into counterfoil_effect_marker (seq, digest, content, id, at) values (?, ?, ?, ?, ?)',
     )
-    this.#mark = db.prepare('update counterfoil_retention set marked = 1 where one = 1 and marked = 0')
-    this.#close = db.prepare('update counterfoil_retention set boundary = ?1 where one = 1 and boundary < ?1')
+    this.#mark = db.prepare(`
+      insert into counterfoil_retention (one, marked) values (1, 1)
+      on conflict (one) do update set marked = 1 where marked = 0`)
+    this.#close = db.prepare(`
+      insert into counterfoil_retention (one, boundary) values (1, ?)
+      on conflict (one) do update set boundary = excluded.boundary where boundary < excluded.boundary`)
     this.#key = db.prepare(
       'select key_id, nonce, ciphertext, marked from counterfoil_retention where one = 1',
     )
     this.#keepKey = db.prepare(`
-      update counterfoil_retention set key_id = ?, nonce = ?, ciphertext = ? where one = 1 and nonce is ?`)
+      insert into counterfoil_retention (one, key_id, nonce, ciphertext) values (1, ?, ?, ?)
+      on conflict (one) do update set key_id = excluded.key_id, nonce = excluded.nonce, ciphertext = excluded.ciphertext
+      where nonce is ?`)
   }
 
   state(): { readonly boundary: number; readonly marked: 0 | 1 } {
-    return this.#state.get() as { boundary: number; marked: 0 | 1 }
+    return (
+      (this.#state.get() as { boundary: number; marked: 0 | 1 } | undefined) ?? { boundary: 0, marked: 0 }
+    )
   }
 
   ofReceipt(delivery: Uint8Array, fingerprint: Uint8Array): Known<ReceiptId> | undefined {
@@ -97,8 +106,9 @@ export class Markers {
   }
 
   readKey(): { readonly key: Sealed | null; readonly marked: boolean } {
-    const { key_id: keyId, nonce, ciphertext, marked } = this.#key.get() as Record<string, any>
-    return { key: keyId === null ? null : { keyId, nonce, ciphertext }, marked: marked === 1 }
+    const row = this.#key.get() as Record<string, any> | undefined
+    const key = row === undefined || row.key_id === null ? null : toSealed(row)
+    return { key, marked: row?.marked === 1 }
   }
 
   writeKey({ key, known: before }: { key: Sealed; known: Sealed | null }): void {

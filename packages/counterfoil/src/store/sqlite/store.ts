@@ -13,10 +13,21 @@ import type {
   SqlValue,
   Store,
 } from '../store.ts'
-import { CallQueue } from './call-queue.ts'
+import { CallQueue, type Calls } from './call-queue.ts'
 import type { Order, Statement, WorkerOptions } from './protocol.ts'
-import { closed, Thread } from './thread.ts'
+import { closed, type StoreThread, Thread } from './thread.ts'
 import { acceptIn, planIn } from './user-transaction.ts'
+
+/** Who does what is asked: a thread of its own, unless tests put something else in its place. */
+interface Performers {
+  readonly thread: StoreThread
+  readonly calls: Calls
+}
+
+function onThread(options: WorkerOptions): Performers {
+  const thread = new Thread(options)
+  return { thread, calls: new CallQueue(thread, options.path) }
+}
 
 /**
  * The main thread's side of the port: calls go to the queue that makes batches of them; what belongs to a
@@ -25,16 +36,16 @@ import { acceptIn, planIn } from './user-transaction.ts'
 export class SqliteStore implements Store {
   readonly kind = 'sqlite'
   readonly location: string
-  readonly #thread: Thread
-  readonly #calls: CallQueue
+  readonly #thread: StoreThread
+  readonly #calls: Calls
   #marking: Marking | undefined
   #state: 'closed' | 'open' | 'closing' = 'closed'
   #closing: Promise<void> | undefined
 
-  constructor(options: WorkerOptions) {
+  constructor(options: WorkerOptions, { thread, calls } = onThread(options)) {
     this.location = options.path
-    this.#thread = new Thread(options)
-    this.#calls = new CallQueue(this.#thread, options.path)
+    this.#thread = thread
+    this.#calls = calls
   }
 
   async open({ migrate, vault }: { migrate: boolean; vault?: MarkerVault }): Promise<MigrationReport> {
@@ -52,15 +63,13 @@ export class SqliteStore implements Store {
   }
 
   async #mark(vault: MarkerVault | undefined): Promise<void> {
-    this.#marking = undefined
-    if (vault === undefined) return
     const place = {
       read: () => this.#calls.call<{ key: Sealed | null; marked: boolean }>('readMarkerKey', null),
       write: (key: Sealed, known: Sealed | null) => this.#calls.call<void>('writeMarkerKey', { key, known }),
     }
-    const key = await markerKey(place, vault)
+    const key = vault === undefined ? null : await markerKey(place, vault)
     await this.#thread.order({ do: 'mark', key })
-    this.#marking = new Marking(key)
+    this.#marking = key === null ? undefined : new Marking(key)
   }
 
   async close(): Promise<void> {

@@ -20,7 +20,7 @@ create table effect_marker (
 );
 create index effect_marker_at on effect_marker (at, seq);
 
--- One row: the boundary, whether there were ever markers, and their sealed key.
+-- One row at most: the boundary, whether there were ever markers, and their sealed key.
 create table retention (
   one         integer primary key check (one = 1),
   boundary    bigint  not null default 0,
@@ -29,7 +29,6 @@ create table retention (
   nonce       bytea,
   ciphertext  bytea
 );
-insert into retention (one) values (1);
 
 create trigger retention_boundary before update on retention for each row
   when (new.boundary < old.boundary or new.marked < old.marked)

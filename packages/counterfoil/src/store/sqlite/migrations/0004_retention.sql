@@ -20,7 +20,7 @@ create table counterfoil_effect_marker (
 ) strict;
 create index counterfoil_effect_marker_at on counterfoil_effect_marker (at, seq);
 
--- One row: the boundary, whether there were ever markers, and their sealed key.
+-- One row at most: the boundary, whether there were ever markers, and their sealed key.
 create table counterfoil_retention (
   one         integer primary key check (one = 1),
   boundary    integer not null default 0,
@@ -29,7 +29,6 @@ create table counterfoil_retention (
   nonce       blob,
   ciphertext  blob
 ) strict;
-insert into counterfoil_retention (one) values (1);
 
 create trigger counterfoil_retention_boundary before update of boundary, marked on counterfoil_retention
 when new.boundary < old.boundary or new.marked < old.marked
