@@ -14,26 +14,26 @@ interface Found<Id> {
 export class Erase {
   readonly #db: DatabaseSync
   readonly #audit: AuditLog
-  readonly #receipts
-  readonly #effects
+  readonly #receipt
+  readonly #effect
+  readonly #causesOf
+  readonly #effectsOf
   readonly #payload
   readonly #request
 
   constructor(db: DatabaseSync, audit: AuditLog) {
     this.#db = db
     this.#audit = audit
-    const receipts = `select seq from counterfoil_receipt where id in (select value from json_each(?1))`
-    const effects = `select seq from counterfoil_effect where id in (select value from json_each(?2))`
-    // The unique indexes of both ids, counterfoil_cause and its index by receipt.
-    this.#receipts = db.prepare(`
-      select r.seq, r.id, r.state = 'planned' or exists (select 1 from counterfoil_quarantine q
-        where q.receipt = r.seq and q.state = 'dismissed') as done
-      from counterfoil_receipt r where r.seq in (${receipts}
-        union select receipt from counterfoil_cause where effect in (${effects})) order by r.seq`)
-    this.#effects = db.prepare(`
-      select e.seq, e.id, e.state in ('confirmed', 'refused', 'fenced', 'withdrawn') as done
-      from counterfoil_effect e where e.seq in (${effects}
-        union select effect from counterfoil_cause where receipt in (${receipts})) order by e.seq`)
+    const receipt = `select r.seq, r.id, r.state = 'planned' or exists (select 1 from counterfoil_quarantine q
+        where q.receipt = r.seq and q.state = 'dismissed') as done`
+    const effect = "select e.seq, e.id, e.state in ('confirmed', 'refused', 'fenced', 'withdrawn') as done"
+    // The unique indexes of both ids; counterfoil_cause by its primary key and by its index of receipts.
+    this.#receipt = db.prepare(`${receipt} from counterfoil_receipt r where r.id = ?`)
+    this.#effect = db.prepare(`${effect} from counterfoil_effect e where e.id = ?`)
+    this.#causesOf = db.prepare(`
+      ${receipt} from counterfoil_cause c join counterfoil_receipt r on r.seq = c.receipt where c.effect = ?`)
+    this.#effectsOf = db.prepare(`
+      ${effect} from counterfoil_cause c join counterfoil_effect e on e.seq = c.effect where c.receipt = ?`)
     this.#payload = db.prepare('delete from counterfoil_vault where receipt = ?')
     this.#request = db.prepare('delete from counterfoil_request where effect = ?')
   }
@@ -45,9 +45,12 @@ export class Erase {
       const { payloads, requests } = made.record.result as { payloads: number; requests: number }
       return { kind: 'erased', payloads, requests, repeated: true }
     }
-    const named = [JSON.stringify(receipts), JSON.stringify(effects)] as const
-    const foundReceipts = this.#receipts.all(...named) as unknown as Found<ReceiptId>[]
-    const foundEffects = this.#effects.all(...named) as unknown as Found<EffectId>[]
+    const ofReceipts = receipts.flatMap((id) => this.#receipt.all(id)) as unknown as Found<ReceiptId>[]
+    const ofEffects = effects.flatMap((id) => this.#effect.all(id)) as unknown as Found<EffectId>[]
+    const causes = ofEffects.flatMap(({ seq }) => this.#causesOf.all(seq)) as unknown as Found<ReceiptId>[]
+    const caused = ofReceipts.flatMap(({ seq }) => this.#effectsOf.all(seq)) as unknown as Found<EffectId>[]
+    const foundReceipts = once([...ofReceipts, ...causes])
+    const foundEffects = once([...ofEffects, ...caused])
     const openReceipts = foundReceipts.filter(({ done }) => done === 0)
     const openEffects = foundEffects.filter(({ done }) => done === 0)
     if (openReceipts.length + openEffects.length > 0) {
@@ -64,4 +67,9 @@ export class Erase {
     this.#audit.append({ ...audit, result })
     return { kind: 'erased', ...result, repeated: false }
   }
+}
+
+/** In the order of their numbers. */
+function once<Id>(found: readonly Found<Id>[]): Found<Id>[] {
+  return [...new Map(found.map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)
 }
