@@ -87,6 +87,7 @@ export async function applyRetention(
   act: Act,
   about: { readonly maxBatches?: number; readonly onBatch?: (total: StepTotal) => void } = {},
 ): Promise<RetentionPlan> {
+  authorise(act.operator, 'retention.apply')
   const { periods } = retentionOf(app)
   const row = (decision: string, at: Instant) => ({
     ...auditRow(act, 'retention.apply', { subject: 'retention', at, detail: { periods } }),
@@ -130,6 +131,7 @@ export async function erase(
   subject: ErasureSubject,
   act: Act,
 ): Promise<{ readonly payloads: number; readonly requests: number; readonly repeated: boolean }> {
+  authorise(act.operator, 'retention.erase')
   const { receipts = [], effects = [] } = subject
   const named = { receipts: [...new Set(receipts)].sort(), effects: [...new Set(effects)].sort() }
   if (

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { delivery } from '../conformance/given.ts'
 import { auditStatements } from './audit.ts'
 import { backlogStatement } from './backlog.ts'
+import { stateStatement } from './effect-decide.ts'
 import { eraseStatements, retentionStateStatement } from './erase.ts'
 import { describeOn } from './fixtures/describe-on.ts'
 import { forgetStatements } from './forget-statements.ts'
@@ -12,9 +13,11 @@ import { markerKeyStatements } from './marks.ts'
 import { decideStatements } from './quarantine-decide.ts'
 import { quarantineStatements } from './quarantine-list.ts'
 import { readingStatements } from './read.ts'
+import { searchStatements } from './search.ts'
 import { steady } from './settings.ts'
 import type { Statement } from './statement.ts'
 import { writingStatements } from './statements.ts'
+import { surveyStatements } from './survey.ts'
 
 describeOn(18, 'the plan of each statement, made while the tables were empty or small,', (server) => {
   let client: pg.Client
@@ -53,12 +56,17 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     ...Object.values(eraseStatements('plans')),
     ...Object.values(markerKeyStatements('plans')),
     retentionStateStatement('plans'),
+    ...Object.values(searchStatements('plans')),
+    ...Object.values(surveyStatements('plans')),
+    stateStatement('plans'),
   ]
   for (const { name, text } of statements) {
     test(`keeps to the indexes when they have grown: ${name}`, async () => {
       const plan = await planOf(text)
       // Totals and migrations are few rows without an index. A status counts what is open: all of a small table.
-      const few = name === 'counterfoil_status' ? /Seq Scan on (tally|migration|open)/ : /Seq Scan on tally/
+      const few = /_status$|_survey_open$/.test(name)
+        ? /Seq Scan on (tally|migration|open)/
+        : /Seq Scan on tally/
       const wholeTables = plan.filter((line) => /Seq Scan/.test(line) && !few.test(line))
       assert.deepEqual(wholeTables, [])
       assert.deepEqual(

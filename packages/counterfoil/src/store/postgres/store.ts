@@ -14,6 +14,8 @@ import type {
   AlertPlanned,
   DueClaim,
   DueWork,
+  EffectDecided,
+  EffectDecision,
   EffectWork,
   Finding,
   MigrationReport,
@@ -41,6 +43,7 @@ import type { Row, Run } from './connection.ts'
 import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
+import { EffectDecide } from './effect-decide.ts'
 import { Erase, retentionState, retentionStateStatement } from './erase.ts'
 import { isOvertaken, toError } from './failure.ts'
 import { Forget } from './forget.ts'
@@ -52,10 +55,13 @@ import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords 
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
+import { Search } from './search.ts'
 import { Session } from './session.ts'
 import { channelOf, ofMigration, ofSessions, ofStatements, type StoreSettings } from './settings.ts'
+import { settleParameters } from './settle.ts'
 import type { Statement } from './statement.ts'
 import { writingStatements } from './statements.ts'
+import { Survey } from './survey.ts'
 import { Tally } from './tally.ts'
 import { Timekeeper } from './time.ts'
 
@@ -86,6 +92,9 @@ export class PostgresStore implements Store {
   readonly #forget: Forget
   readonly #erase: Erase
   readonly #retention: Statement
+  readonly #decideEffect: EffectDecide
+  readonly #search: Search
+  readonly #survey: Survey
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -116,6 +125,13 @@ export class PostgresStore implements Store {
     this.#forget = new Forget(settings.schema, this.#marks)
     this.#erase = new Erase(settings.schema, this.#audit)
     this.#retention = retentionStateStatement(settings.schema)
+    this.#decideEffect = new EffectDecide(settings.schema, {
+      audit: this.#audit,
+      settle: this.#statements.settle,
+      parametersOf: (settlement) => settleParameters([settlement], this.#time),
+    })
+    this.#search = new Search(settings.schema, this.#reading, this.#run)
+    this.#survey = new Survey(settings.schema, this.#run)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
@@ -258,6 +274,18 @@ export class PostgresStore implements Store {
     return decided
   }
 
+  async decideEffect(decision: EffectDecision): Promise<EffectDecided> {
+    const decided = await this.#taken(() => this.#together((run) => this.#decideEffect.decide(decision, run)))
+    if (decided !== null) {
+      this.#hint()
+      return decided
+    }
+    const { effect } = decision
+    const current = (await this.#taken(() => this.#reading.effects([effect]))).get(effect)
+    if (current === undefined) throw new CounterfoilError('not_found', `There is no effect ${effect}.`)
+    return { kind: 'stale', current }
+  }
+
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
     const { free, limited } = byLimits(claim)
     const begun = limited === null ? [] : await this.#taken(() => this.#limited.takeDue(limited))
@@ -321,6 +349,7 @@ export class PostgresStore implements Store {
   }
   readonly listReceipts: Store['listReceipts'] = (query) =>
     this.#taken(() => this.#reading.listReceipts(query))
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#taken(() => this.#reading.endOfWalk(page))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))
@@ -336,6 +365,11 @@ export class PostgresStore implements Store {
     this.#taken(() => this.#together((run) => this.#erase.erase(erasure, run)))
   readonly retention: Store['retention'] = () => this.#taken(() => retentionState(this.#retention, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
+  readonly readRequest: Store['readRequest'] = (id) => this.#taken(() => this.#reading.readRequest(id))
+  readonly search: Store['search'] = (query) => this.#taken(() => this.#search.search(query))
+  readonly survey: Store['survey'] = (query) => this.#taken(() => this.#survey.survey(query))
+  readonly keepSample: Store['keepSample'] = (sample) => this.#taken(() => this.#survey.keepSample(sample))
+  readonly listSamples: Store['listSamples'] = (since) => this.#taken(() => this.#survey.listSamples(since))
 
   #through(executor: SqlExecutor): Run {
     if (executor.dialect !== 'postgres') {

@@ -5,7 +5,9 @@ import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
 import { Counts } from './counts.ts'
+import { examine } from './doctor.ts'
 import { Due } from './due.ts'
+import { EffectDecide } from './effect-decide.ts'
 import { EffectMoves } from './effect-moves.ts'
 import { Erase } from './erase.ts'
 import { Forget } from './forget.ts'
@@ -18,7 +20,9 @@ import { Quarantine } from './quarantine.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
+import { Search } from './search.ts'
 import { Settle } from './settle.ts'
+import { Survey } from './survey.ts'
 import { TriggerStatements } from './trigger-statements.ts'
 
 /** A connection and every statement prepared on it. */
@@ -37,6 +41,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'status',
   'backlog',
   'listReceipts',
+  'endOfWalk',
   'showReceipt',
   'listEffects',
   'showEffects',
@@ -46,10 +51,15 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'readVault',
   'retention',
   'readMarkerKey',
+  'readRequest',
+  'search',
+  'survey',
+  'listSamples',
+  'examine',
 ])
 
 /** @throws what SQLite throws when the schema is not there */
-export function prepare(db: DatabaseSync, marking: Marking | undefined): Connection {
+export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const triggerStatements = new TriggerStatements(db)
   const counts = new Counts(db)
   const quarantine = new Quarantine(db, counts)
@@ -66,6 +76,9 @@ export function prepare(db: DatabaseSync, marking: Marking | undefined): Connect
   const settle = new Settle(db, reading, moves, quarantine)
   const forget = new Forget(db, markers, counts)
   const erase = new Erase(db, audit)
+  const decideEffect = new EffectDecide(audit, reading, moves, settle)
+  const search = new Search(db, reading)
+  const survey = new Survey(db)
   return {
     db,
     counts,
@@ -95,6 +108,7 @@ export function prepare(db: DatabaseSync, marking: Marking | undefined): Connect
       // Every receipt that is merely accepted has its outbox record.
       backlog: () => counts.read().get('receipts.accepted') ?? 0,
       listReceipts: (query) => reading.listReceipts(query),
+      endOfWalk: (page) => reading.endOfWalk(page),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
       showEffects: (name) => reading.showEffects(name),
@@ -103,12 +117,19 @@ export function prepare(db: DatabaseSync, marking: Marking | undefined): Connect
       decideQuarantine: (decision) => decide.decide(decision),
       audit: (entry) => audit.audit(entry),
       listAudit: (query) => audit.list(query),
+      decideEffect: (decision) => decideEffect.decide(decision),
       readVault: (ref) => reading.readVault(ref),
       forget: (batch) => forget.forget(batch),
       erase: (erasure) => erase.erase(erasure),
       retention: () => forget.state(),
       readMarkerKey: () => markers.readKey(),
       writeMarkerKey: (kept) => markers.writeKey(kept),
+      readRequest: (effect) => reading.readRequest(effect),
+      search: (query) => search.search(query),
+      survey: (query) => survey.survey(query),
+      keepSample: (sample) => survey.keepSample(sample),
+      examine: ({ path, now }) => examine(db, path, now),
+      listSamples: (since) => survey.listSamples(since),
     },
   }
 }

@@ -58,7 +58,7 @@ export class MemoryDatabase {
       .map((table) => this.db.prepare(`delete from ${table}`))
     this.#audited = this.db.prepare('select 1 from counterfoil_audit limit 1')
     const link = new Link(options)
-    link.adopt(prepare(this.db, undefined))
+    link.adopt(prepare(this.db))
     this.#desk = new Desk(link, (message) => this.#replies.arrive(message), after)
   }
 

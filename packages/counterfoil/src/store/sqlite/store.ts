@@ -123,6 +123,7 @@ export class SqliteStore implements Store {
   readonly status: Store['status'] = () => this.#call('status', null)
   readonly backlog: Store['backlog'] = () => this.#call('backlog', null)
   readonly listReceipts: Store['listReceipts'] = (query) => this.#call('listReceipts', query)
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#call('endOfWalk', page)
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
   readonly showEffects: Store['showEffects'] = (name) => this.#call('showEffects', name)
@@ -132,10 +133,18 @@ export class SqliteStore implements Store {
     this.#call('decideQuarantine', decision)
   readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
+  readonly decideEffect: Store['decideEffect'] = (decision) => this.#call('decideEffect', decision)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
   readonly forget: Store['forget'] = (batch) => this.#call('forget', batch)
   readonly erase: Store['erase'] = (erasure) => this.#call('erase', erasure)
   readonly retention: Store['retention'] = () => this.#call('retention', null)
+  readonly readRequest: Store['readRequest'] = (effect) => this.#call('readRequest', effect)
+  readonly search: Store['search'] = (query) => this.#call('search', query)
+  readonly survey: Store['survey'] = (query) => this.#call('survey', query)
+  readonly keepSample: Store['keepSample'] = (sample) => this.#call('keepSample', sample)
+  readonly examine: NonNullable<Store['examine']> = () =>
+    this.#call('examine', { path: this.location, now: Date.now() })
+  readonly listSamples: Store['listSamples'] = (since) => this.#call('listSamples', since)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {
     if (this.#state !== 'open') throw closed()
