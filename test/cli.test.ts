@@ -27,6 +27,7 @@ function counterfoil(...parameters: string[]): Promise<Ran> {
 }
 
 const commands = [
+  'init',
   'serve',
   'check',
   'migrate',
@@ -35,6 +36,17 @@ const commands = [
   'receipts show',
   'effects list',
   'effects show',
+  'effects ask',
+  'effects repeat',
+  'effects place-tombstone',
+  'effects confirm',
+  'effects refuse',
+  'effects withdraw',
+  'effects approve',
+  'effects reject',
+  'search',
+  'doctor',
+  'completion',
   'quarantine list',
   'quarantine show',
   'quarantine assign',
