@@ -163,6 +163,8 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Refuses new deliveries, drains, closes the store. */
   stop(): Promise<void>
   readonly running: boolean
+  /** Receipts that may wait for their plan before deliveries are refused. */
+  readonly maxBacklog: number
 }
 
 /**
@@ -196,6 +198,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
       { hint: 'Add it to recipients.' },
     )
   }
+  const { maxBacklog = 1_000_000 } = options
   const counters = new Map<string, number>()
   let vault: Vault | undefined
   const openVault = () => {
@@ -226,6 +229,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     alerts,
     clock,
     counters,
+    maxBacklog,
     async readPayload({ id, vault: place }) {
       const sealed = await store.readVault(place)
       return sealed === null ? null : openVault().open(sealed, id)
@@ -304,7 +308,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
-        backlogLimit: options.maxBacklog ?? 1_000_000,
+        backlogLimit: maxBacklog,
       })
       if (work) engine.start()
       parts = { intake, engine, network, publishing }

@@ -4,10 +4,11 @@ import { Hono } from 'hono'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
-import { Credentials, minTokenLength, sampleEachMinute } from '../operate/index.ts'
+import { Credentials, healthOf, minTokenLength, sampleEachMinute } from '../operate/index.ts'
 import { Authentication } from './authentication.ts'
 import { renderMetrics } from './metrics.ts'
 import { operatorApi } from './operator-api.ts'
+import { readiness } from './readiness.ts'
 import { refusalOf } from './refusal.ts'
 
 export interface ServeOptions {
@@ -70,21 +71,23 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
 function routes(app: Counterfoil, credentials: Credentials) {
   const hono = new Hono<{ Bindings: HttpBindings }>()
   const authentication = new Authentication(credentials, app.clock)
+  const isReady = readiness(app)
   hono.route('/api/v1', operatorApi(app, authentication))
   hono.all('/in/*', (context) => app.receiveIncoming(context.env.incoming))
   hono.get('/healthz', (context) => context.json({ status: 'ok' }))
   hono.get('/readyz', async (context) => {
-    const ready = app.running && (await app.store.status().catch(() => null)) !== null
+    const { ready, checks } = await isReady()
     return ready
-      ? context.json({ status: 'ready' })
-      : context.json({ status: 'not ready' }, 503, { 'retry-after': '1' })
+      ? context.json({ status: 'ready', checks })
+      : context.json({ status: 'not ready', checks }, 503, { 'retry-after': '1' })
   })
   hono.get('/metrics', async (context) => {
     if (!credentials.isEmpty) {
       const address = context.env.incoming.socket.remoteAddress ?? ''
       authentication.operatorOf(context.req.header('authorization'), address)
     }
-    return context.text(renderMetrics(app.counters, await app.store.status()), 200, {
+    const [status, health] = await Promise.all([app.store.status(), healthOf(app)])
+    return context.text(renderMetrics(app.counters, status, health, app.clock.now()), 200, {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     })
   })
