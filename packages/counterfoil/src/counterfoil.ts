@@ -48,6 +48,21 @@ export interface OperatorOptions {
   readonly token?: string
 }
 
+/** Sign-in at the console through an OpenID Connect provider, beside operators' tokens. Needs the package `openid-client`. */
+export interface SignInOptions {
+  /** Such as `https://login.example.com`; what it offers is read from there. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Without one the client is a public one; PKCE is used in any case. */
+  readonly clientSecret?: string
+  /** Default `openid email profile`. */
+  readonly scope?: string
+  /** Who somebody is here, by the verified claims of the ID token; null for nobody. */
+  readonly operator: (
+    claims: Readonly<Record<string, unknown>>,
+  ) => { readonly name: string; readonly role: OperatorRole } | null
+}
+
 /** Decisions on these take two persons: one proposes, another, who is an approver, confirms. */
 export interface TwoPersons {
   /** Names of effects, such as `invoice.collect`; `all` for every one. */
@@ -85,6 +100,7 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly owners?: readonly OwnerRule[]
   /** Who may use the operator interface and commands; the environment may name more. */
   readonly operators?: readonly OperatorOptions[]
+  readonly signIn?: SignInOptions
   /** Default: one person decides. */
   readonly twoPersons?: TwoPersons
   readonly alerts?: AlertOptions
@@ -126,6 +142,7 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Who looks after what names no narrower owner. */
   readonly owner: string
   readonly operators: readonly OperatorOptions[]
+  readonly signIn: SignInOptions | undefined
   readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
   readonly clock: Clock
@@ -165,6 +182,15 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly running: boolean
   /** Receipts that may wait for their plan before deliveries are refused. */
   readonly maxBacklog: number
+  /** The same configuration on other ports, for simulation; this one is left alone. */
+  withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
+}
+
+/** What a simulation puts in place of the outside world. Nothing of the configuration's own is reached. */
+export interface SimulatedPorts<Tx = PlanTransaction>
+  extends Required<Pick<CounterfoilOptions, 'store' | 'clock' | 'random' | 'network' | 'log' | 'onAlert'>>,
+    Pick<CounterfoilOptions<Tx>, 'triggers' | 'recipients' | 'version' | 'poll' | 'lease'> {
+  readonly vault: Vault
 }
 
 /**
@@ -173,6 +199,11 @@ export interface Counterfoil<Tx = PlanTransaction> {
  * @throws CounterfoilError `config_invalid`
  */
 export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
+  return assemble(options, undefined)
+}
+
+/** @param given the vault of a simulation; else it is opened when it is first needed */
+function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined): Counterfoil<Tx> {
   const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
@@ -200,7 +231,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
   }
   const { maxBacklog = 1_000_000 } = options
   const counters = new Map<string, number>()
-  let vault: Vault | undefined
+  let vault = given
   const openVault = () => {
     vault ??= new Vault(
       loadKeyRing({
@@ -225,6 +256,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     recipients,
     owner,
     operators,
+    signIn: options.signIn,
     twoPersons,
     alerts,
     clock,
@@ -249,6 +281,9 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
       }
     },
     openEvent,
+    withPorts({ vault: simulated, ...ports }) {
+      return assemble({ ...options, ...ports }, simulated)
+    },
     get running() {
       return parts !== undefined
     },

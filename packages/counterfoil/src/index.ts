@@ -6,6 +6,7 @@ export {
   type CounterfoilOptions,
   counterfoil,
   type OperatorOptions,
+  type SignInOptions,
 } from './counterfoil.ts'
 export {
   type Clock,

@@ -68,6 +68,7 @@ export const errorCodes = {
   store_schema_older: 'The store needs a migration.',
   store_migration_changed: 'A migration that already ran differs from the one in this version.',
   store_closed: 'The store is closed.',
+  store_not_durable: 'A store in memory is for tests, and this is production.',
   // vault
   vault_key_unknown: 'The key that sealed this payload is not in the key ring.',
   vault_damaged: 'The sealed payload does not open: it was altered or the key is another one.',
@@ -75,6 +76,7 @@ export const errorCodes = {
   not_authenticated: 'The request carries no valid operator credentials.',
   not_authorised: 'The role of this operator does not allow that.',
   credentials_locked: 'Too many failed credentials came from there; try again later.',
+  request_foreign: 'A request with the session of the console does not come from its own page.',
   request_invalid: 'The request to the operator interface is not what it takes.',
   decision_invalid: 'A decision lacks its operator, reason, id or version, or one of them is unusable.',
   decision_stale: 'The decision was made on an outdated view; nothing was changed.',

@@ -17,11 +17,11 @@ import {
   verifyAudit,
 } from '../operate/index.ts'
 import { actOf, type Bindings, type Body, decisionOf, given, page, wholeNumber } from './asked.ts'
-import type { Authentication } from './authentication.ts'
 import { effectsApi } from './effects-api.ts'
 import { readingApi } from './reading-api.ts'
 import { refusalOf } from './refusal.ts'
 import { choice, readBody, text, textOrNull, texts } from './request-body.ts'
+import { type Doors, operatorOfRequest } from './request-operator.ts'
 
 /** Bytes of a request body, at most. */
 export const maxBodyBytes = 65_536
@@ -29,14 +29,13 @@ export const maxBodyBytes = 65_536
 const batchesPerRequest = 20
 
 /**
- * The operator interface, `/api/v1/…`: the same operations as the command line, for operators with a token. Times are
- * milliseconds since the epoch.
+ * The operator interface, `/api/v1/…`: the same operations as the command line, for operators with a token or a
+ * session of the console. Times are milliseconds since the epoch.
  */
-export function operatorApi(app: Counterfoil, authentication: Authentication): Hono<Bindings> {
+export function operatorApi(app: Counterfoil, doors: Doors): Hono<Bindings> {
   const api = new Hono<Bindings>()
   api.use(async (context, next) => {
-    const address = context.env.incoming.socket.remoteAddress ?? ''
-    context.set('operator', authentication.operatorOf(context.req.header('authorization'), address))
+    context.set('operator', operatorOfRequest(context, doors))
     await next()
     context.header('cache-control', 'no-store')
   })

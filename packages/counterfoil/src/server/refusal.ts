@@ -8,6 +8,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   decision_invalid: 400,
   not_authenticated: 401,
   not_authorised: 403,
+  request_foreign: 403,
   second_person_needed: 403,
   not_found: 404,
   decision_stale: 409,
