@@ -196,6 +196,8 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Refuses new deliveries, drains, closes the store. */
   stop(): Promise<void>
   readonly running: boolean
+  /** Receipts that may wait for their plan before deliveries are refused. */
+  readonly maxBacklog: number
   /** The same configuration on other ports, for simulation; this one is left alone. */
   withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
 }
@@ -251,6 +253,7 @@ function assemble<Tx>(
       { hint: 'Add it to recipients.' },
     )
   }
+  const { maxBacklog = 1_000_000 } = options
   const retention =
     options.retention === undefined
       ? null
@@ -294,6 +297,7 @@ function assemble<Tx>(
     retention,
     clock,
     counters,
+    maxBacklog,
     async openStore() {
       await store.open({ migrate: false, vault: openVault() })
     },
@@ -385,7 +389,7 @@ function assemble<Tx>(
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
-        backlogLimit: options.maxBacklog ?? 1_000_000,
+        backlogLimit: maxBacklog,
       })
       if (work) engine.start()
       parts = { intake, engine, network, publishing }

@@ -9,6 +9,7 @@ import { loadConfig } from './config.ts'
 import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
 import { effectDecisions, proposalAnswers } from './effects-decide.ts'
+import { init } from './init.ts'
 import { operatorsNew } from './operators.ts'
 import { outputTo, ownCharacters } from './output.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
@@ -22,6 +23,7 @@ import { simulate } from './simulate.ts'
 import { migrate, status } from './store-commands.ts'
 
 const commands: readonly Command[] = [
+  init,
   serveCommand,
   check,
   migrate,
