@@ -1,3 +1,5 @@
+export type * from './backfills.ts'
+export { figureOfReason } from './backfills.ts'
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'

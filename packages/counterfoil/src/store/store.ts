@@ -11,6 +11,19 @@ import type {
   WorkerId,
 } from '../domain/index.ts'
 import type {
+  BackfillChunk,
+  BackfillDecided,
+  BackfillDecision,
+  BackfillLease,
+  BackfillPlanned,
+  BackfillView,
+  ChunkAcceptance,
+  ChunkAccepted,
+  DeliveryKnown,
+  DeliveryQuestion,
+  NewBackfill,
+} from './backfills.ts'
+import type {
   AttemptOutcome,
   AuditRecord,
   CauseView,
@@ -147,6 +160,36 @@ export interface Store {
   listAudit(query: AuditQuery): Promise<AuditRecord[]>
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
+
+  /** What `accept` would say of these identities; changes nothing. Answers in the order of the questions. */
+  knownDeliveries(questions: readonly DeliveryQuestion[]): Promise<DeliveryKnown[]>
+  /** Keeps the plan of a backfill with all its chunks, in place of one that was not begun. */
+  planBackfill(backfill: NewBackfill): Promise<BackfillPlanned>
+  /** An operator's decision on a backfill, with its audit row. The same decision again changes nothing. */
+  decideBackfill(decision: BackfillDecision): Promise<BackfillDecided>
+  /** The running backfill, which is now this worker's alone; null when it is not running, or another's. */
+  leaseBackfill(lease: BackfillLease): Promise<BackfillView | null>
+  /**
+   * Takes one chunk in: its entries as `acceptAll`, the figures, the place and the lease in one transaction. The
+   * outbox records wait behind those of live traffic.
+   */
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted>
+  /** Gives the lease back; with `halted`, the backfill stops and says so. Nothing happens when it is another's. */
+  leaveBackfill(leave: {
+    readonly name: string
+    readonly worker: WorkerId
+    readonly at: Instant
+    readonly halted: string | null
+  }): Promise<void>
+  /** All of them, by name. */
+  listBackfills(): Promise<BackfillView[]>
+  showBackfill(name: string): Promise<BackfillView | null>
+  /** In their order, from this number. */
+  backfillChunks(query: {
+    readonly name: string
+    readonly from: number
+    readonly limit: number
+  }): Promise<BackfillChunk[]>
 
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void

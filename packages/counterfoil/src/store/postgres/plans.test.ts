@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { delivery } from '../conformance/given.ts'
 import { auditStatements } from './audit.ts'
+import { backfillStatements } from './backfill.ts'
 import { backlogStatement } from './backlog.ts'
 import { describeOn } from './fixtures/describe-on.ts'
 import { postgres } from './index.ts'
@@ -45,12 +46,18 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     ...Object.values(walks).flatMap(({ down, up }) => [down.page, down.last, up.page, up.last]),
     ...Object.values(decideStatements('plans')),
     ...Object.values(auditStatements('plans')),
+    ...Object.values(backfillStatements('plans')),
   ]
   for (const { name, text } of statements) {
     test(`keeps to the indexes when they have grown: ${name}`, async () => {
       const plan = await planOf(text)
       // Totals and migrations are few rows without an index. A status counts what is open: all of a small table.
-      const few = name === 'counterfoil_status' ? /Seq Scan on (tally|migration|open)/ : /Seq Scan on tally/
+      const few =
+        name === 'counterfoil_status'
+          ? /Seq Scan on (tally|migration|open)/
+          : name === 'counterfoil_backfill_all'
+            ? /Seq Scan on backfill$/
+            : /Seq Scan on tally/
       const wholeTables = plan.filter((line) => /Seq Scan/.test(line) && !few.test(line))
       assert.deepEqual(wholeTables, [])
       assert.deepEqual(

@@ -5,6 +5,7 @@ import {
   type ReceiptId,
   type WorkerId,
 } from '../../domain/index.ts'
+import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
@@ -32,6 +33,7 @@ import type {
 } from '../store.ts'
 import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
 import { AuditLog } from './audit.ts'
+import { Backfills } from './backfill.ts'
 import { backlogStatement } from './backlog.ts'
 import { Batches } from './batches.ts'
 import { texts } from './columns.ts'
@@ -76,6 +78,7 @@ export class PostgresStore implements Store {
   readonly #quarantine: QuarantineList
   readonly #audit: AuditLog
   readonly #decide: QuarantineDecide
+  readonly #backfills: Backfills
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -101,6 +104,7 @@ export class PostgresStore implements Store {
     this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
     this.#audit = new AuditLog(settings.schema)
     this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
+    this.#backfills = new Backfills(settings.schema, this.#audit, this.#time)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
@@ -302,6 +306,32 @@ export class PostgresStore implements Store {
     this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
   readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
+
+  readonly knownDeliveries: Store['knownDeliveries'] = (questions) =>
+    this.#taken(() => this.#backfills.known(questions, this.#run))
+  readonly planBackfill: Store['planBackfill'] = (backfill) =>
+    this.#taken(() => this.#together((run) => this.#backfills.plan(backfill, run)))
+  readonly decideBackfill: Store['decideBackfill'] = (decision) =>
+    this.#taken(() => this.#together((run) => this.#backfills.decide(decision, run)))
+  readonly leaseBackfill: Store['leaseBackfill'] = (lease) =>
+    this.#taken(() => this.#together((run) => this.#backfills.lease(lease, run)))
+  readonly leaveBackfill: Store['leaveBackfill'] = (leave) =>
+    this.#taken(() => this.#together((run) => this.#backfills.leave(leave, run)))
+  readonly listBackfills: Store['listBackfills'] = () => this.#taken(() => this.#backfills.list(this.#run))
+  readonly showBackfill: Store['showBackfill'] = (name) =>
+    this.#taken(() => this.#backfills.show(name, this.#run))
+  readonly backfillChunks: Store['backfillChunks'] = (query) =>
+    this.#taken(() => this.#backfills.chunks(query, this.#run))
+
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    return this.#hinting(chunk.entries, async () => {
+      const taken = await this.#together((run) =>
+        this.#backfills.acceptChunk(chunk, (entries) => this.#batches.acceptWith(entries, run), run),
+      )
+      this.#batches.written()
+      return taken
+    })
+  }
 
   #through(executor: SqlExecutor): Run {
     if (executor.dialect !== 'postgres') {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
-import { fingerprintFromBytes } from '../digest.ts'
+import type { DeliveryKnown, DeliveryQuestion } from '../backfills.ts'
+import { deliveryToBytes, fingerprintFromBytes, fingerprintToBytes } from '../digest.ts'
 import type { QuarantineReason, QuarantineState, ReceiptState } from '../records.ts'
 import type { Accepted } from '../store.ts'
 import type { Counts } from './counts.ts'
@@ -36,13 +37,15 @@ export class Accept {
     // counterfoil_receipt_first decides: no row is written when the identity is known.
     this.#insert = db.prepare(`
       insert into counterfoil_receipt (id, producer, namespace, source, event_id, type, schema_version, content_type, bytes,
-        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as, waived)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       on conflict (event_id, delivery) where conflicts_with is null do nothing`)
     this.#seal = db.prepare(
       'insert into counterfoil_vault (receipt, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
-    this.#outbox = db.prepare('insert into counterfoil_outbox (receipt, at, worker) values (?, ?, ?)')
+    this.#outbox = db.prepare(
+      'insert into counterfoil_outbox (receipt, at, worker, lane) values (?, ?, ?, ?)',
+    )
     // counterfoil_receipt_first, then the unique index of counterfoil_quarantine.receipt
     this.#known = db.prepare(`
       select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason, q.state
@@ -62,7 +65,7 @@ export class Accept {
   }
 
   accept(packed: PackedAcceptance, block: Uint8Array): Accepted {
-    const [id, producer, , , , , , , , signed, , , receivedAt, , outboxAt, worker, quarantine] = packed
+    const [id, producer, , , , , , , , signed, origin, , receivedAt, , outboxAt, worker, quarantine] = packed
     const bytes = bytesOf(packed, block)
     const same = signed === 0 ? this.#same(producer, bytes.fingerprint) : undefined
     const state = quarantine === null ? 'accepted' : 'quarantined'
@@ -70,7 +73,7 @@ export class Accept {
     if (seq === null) return this.#seenBefore(packed, bytes, same?.seq ?? null)
     const receipt = id as ReceiptId
     if (quarantine === null) {
-      this.#outbox.run(seq, outboxAt, worker)
+      this.#outbox.run(seq, outboxAt, worker, origin === 'live' ? 0 : 1)
       return { outcome: 'accepted', receipt, outbox: seq, sameContentAs: same?.id ?? null }
     }
     this.#quarantine.enter(seq, receipt, quarantine, receivedAt)
@@ -111,6 +114,7 @@ export class Accept {
       state,
       conflictsWith,
       sameContentAs,
+      packed[22],
     )
     if (changes === 0) return null
     const seq = lastInsertRowid as number
@@ -154,6 +158,16 @@ export class Accept {
     const entry = { id: quarantine, owner: packed[18], reason: 'identity-conflict' as const, detail }
     this.#quarantine.enter(seq, receipt, entry, receivedAt)
     return { outcome: 'conflict', receipt, quarantine, first: first.id, repeated: false }
+  }
+
+  /** What `accept` would say of this identity. */
+  known({ eventId, delivery, fingerprint }: DeliveryQuestion): DeliveryKnown {
+    const identity = deliveryToBytes(delivery)
+    const content = fingerprintToBytes(fingerprint)
+    const first = this.#known.get(eventId, identity) as unknown as Known | undefined
+    if (first === undefined) return 'new'
+    const isCopy = Buffer.compare(first.fingerprint, content) === 0
+    return isCopy || this.#conflicting.get(identity, content) !== undefined ? 'duplicate' : 'conflicting'
   }
 
   #same(producer: string, fingerprint: Uint8Array): { seq: number; id: ReceiptId } | undefined {

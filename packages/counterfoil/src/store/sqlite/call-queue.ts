@@ -1,4 +1,5 @@
 import { CounterfoilError } from '../../domain/index.ts'
+import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
 import type { Acceptance, Accepted } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
@@ -52,6 +53,10 @@ export class CallQueue {
 
   acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
     return this.#push('acceptAll', entries, packedBytesOfAll(entries))
+  }
+
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    return this.#push('acceptChunk', chunk, packedBytesOfAll(chunk.entries))
   }
 
   call<Value>(method: string, argument: unknown): Promise<Value> {
@@ -146,14 +151,18 @@ function toBatch(queued: readonly Queued[], blocks: Blocks): Batch {
   let at = 0
   const calls = queued.map(({ method, argument, bytes }): Call => {
     if (bytes === 0) return [method, argument]
-    const packed =
-      method === 'accept'
-        ? pack(argument as Acceptance, block, at)
-        : packAll(argument as readonly Acceptance[], block, at)
+    const packed = packedArgument(method, argument, block, at)
     at += bytes
     return [method, packed]
   })
   return { calls, block }
+}
+
+function packedArgument(method: string, argument: unknown, block: Buffer, at: number): unknown {
+  if (method === 'accept') return pack(argument as Acceptance, block, at)
+  if (method === 'acceptAll') return packAll(argument as readonly Acceptance[], block, at)
+  const chunk = argument as ChunkAcceptance
+  return { ...chunk, entries: packAll(chunk.entries, block, at) }
 }
 
 /** Nothing was sent: a function or another thing that no thread can be given, or a digest that is none. */

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { DeliveryQuestion } from '../backfills.ts'
 import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
+import { Backfills } from './backfill.ts'
 import { Counts } from './counts.ts'
 import { Due } from './due.ts'
 import { EffectMoves } from './effect-moves.ts'
@@ -38,6 +40,10 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'showQuarantine',
   'listAudit',
   'readVault',
+  'knownDeliveries',
+  'listBackfills',
+  'showBackfill',
+  'backfillChunks',
 ])
 
 /** @throws what SQLite throws when the schema is not there */
@@ -51,6 +57,7 @@ export function prepare(db: DatabaseSync): Connection {
   const entries = new QuarantineList(db)
   const audit = new AuditLog(db)
   const decide = new QuarantineDecide(db, audit, quarantine, outbox, counts)
+  const backfills = new Backfills(db, accept, audit)
   const reading = new Reading(db, entries, counts)
   const moves = new EffectMoves(db, counts)
   const due = new Due(db, reading, moves, new Pace(db))
@@ -88,6 +95,15 @@ export function prepare(db: DatabaseSync): Connection {
       audit: (entry) => audit.audit(entry),
       listAudit: (query) => audit.list(query),
       readVault: (ref) => reading.readVault(ref),
+      knownDeliveries: (questions: readonly DeliveryQuestion[]) => questions.map((one) => accept.known(one)),
+      planBackfill: (backfill) => backfills.plan(backfill),
+      decideBackfill: (decision) => backfills.decide(decision),
+      leaseBackfill: (lease) => backfills.lease(lease),
+      acceptChunk: (chunk, block) => backfills.acceptChunk(chunk, block),
+      leaveBackfill: (leave) => backfills.leave(leave),
+      listBackfills: () => backfills.list(),
+      showBackfill: (name) => backfills.show(name),
+      backfillChunks: (query) => backfills.chunks(query),
     },
   }
 }

@@ -11,6 +11,7 @@ export class Outbox {
   readonly #quarantine: Quarantine
   readonly #counts: Counts
   readonly #claimPlans
+  readonly #claimBehind
   readonly #claimAlerts
   readonly #plan
   readonly #receiptOf
@@ -25,11 +26,14 @@ export class Outbox {
   constructor(db: DatabaseSync, quarantine: Quarantine, counts: Counts) {
     this.#quarantine = quarantine
     this.#counts = counts
-    // counterfoil_outbox_at. By state and time, never by "greater than the last seen".
-    this.#claimPlans = db.prepare(`
+    // counterfoil_outbox_at, counterfoil_outbox_behind. By state and time, never by "greater than the last seen".
+    const claimPlans = (lane: 0 | 1) =>
+      db.prepare(`
       update counterfoil_outbox set at = ?, worker = ? where receipt in
-        (select receipt from counterfoil_outbox where at <= ? order by at limit ?)
+        (select receipt from counterfoil_outbox where lane = ${lane} and at <= ? order by at limit ?)
       returning receipt, tries`)
+    this.#claimPlans = claimPlans(0)
+    this.#claimBehind = claimPlans(1)
     // counterfoil_alert_at
     this.#claimAlerts = db.prepare(`
       update counterfoil_alert set at = ?, worker = ? where seq in
@@ -56,13 +60,18 @@ export class Outbox {
     this.#again = db.prepare('insert into counterfoil_outbox (receipt, at) values (?, ?)')
   }
 
-  /** Alerts take half of the room at most, so that a flood of them does not hold up plans. */
+  /**
+   * Alerts take half of the room at most, so that a flood of them does not hold up plans. What a backfill brought
+   * takes what nothing else wants.
+   */
   claim({ worker, now, leaseMs, limit }: OutboxClaim): OutboxRecord[] {
     if (limit < 1) return []
     const until = now + leaseMs
     const alerts = this.#claimAlerts.all(until, worker, now, Math.ceil(limit / 2)) as Record<string, any>[]
     const room = limit - alerts.length
     const plans = this.#claimPlans.all(until, worker, now, room) as { receipt: number; tries: number }[]
+    const left = room - plans.length
+    if (left > 0) plans.push(...(this.#claimBehind.all(until, worker, now, left) as typeof plans))
     alerts.sort((a, b) => a.seq - b.seq)
     plans.sort((a, b) => a.receipt - b.receipt)
     return [...alerts.map(toAlert), ...plans.map((claimed) => this.#toPlan(claimed))]

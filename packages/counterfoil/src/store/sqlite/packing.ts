@@ -30,6 +30,7 @@ export type PackedAcceptance = readonly [
   at: number,
   nonceBytes: number,
   ciphertextBytes: number,
+  waived: string | null,
 ]
 
 const digestBytes = deliveryBytes + 2 * fingerprintBytes
@@ -75,6 +76,7 @@ export function pack(
     at,
     nonce.length,
     ciphertext.length,
+    receipt.waived,
   ]
 }
 

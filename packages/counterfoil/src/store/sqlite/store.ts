@@ -1,3 +1,4 @@
+import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
@@ -106,6 +107,18 @@ export class SqliteStore implements Store {
   readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
+  readonly knownDeliveries: Store['knownDeliveries'] = (questions) => this.#call('knownDeliveries', questions)
+  readonly planBackfill: Store['planBackfill'] = (backfill) => this.#call('planBackfill', backfill)
+  readonly decideBackfill: Store['decideBackfill'] = (decision) => this.#call('decideBackfill', decision)
+  readonly leaseBackfill: Store['leaseBackfill'] = (lease) => this.#call('leaseBackfill', lease)
+  readonly leaveBackfill: Store['leaveBackfill'] = (leave) => this.#call('leaveBackfill', leave)
+  readonly listBackfills: Store['listBackfills'] = () => this.#call('listBackfills', null)
+  readonly showBackfill: Store['showBackfill'] = (name) => this.#call('showBackfill', name)
+  readonly backfillChunks: Store['backfillChunks'] = (query) => this.#call('backfillChunks', query)
+
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    return this.#state === 'open' ? this.#calls.acceptChunk(chunk) : Promise.reject(closed())
+  }
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {
     if (this.#state !== 'open') throw closed()
