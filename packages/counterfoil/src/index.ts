@@ -2,10 +2,12 @@
 
 export {
   type AlertOptions,
+  type BackfillOptions,
   type Counterfoil,
   type CounterfoilOptions,
   counterfoil,
   type OperatorOptions,
+  type SequenceOptions,
 } from './counterfoil.ts'
 export {
   type Clock,
@@ -39,6 +41,7 @@ export {
   type InternalOptions,
   type InternalProducer,
   internal,
+  type ListEvents,
   type OutgoingEvent,
   type Producer,
   type ProducerOptions,

@@ -17,6 +17,8 @@ export interface Output {
   json(value: unknown): void
   /** For people; silent under `--json`. */
   line(text?: string): void
+  /** Not under `--json`. */
+  readonly isForPeople: boolean
 }
 
 export interface Command {

@@ -2,6 +2,15 @@ import { parseArgs } from 'node:util'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError, codeOf, printable } from '../domain/index.ts'
 import { auditList, auditVerify } from './audit.ts'
+import {
+  backfillApprove,
+  backfillList,
+  backfillPause,
+  backfillPlan,
+  backfillResume,
+  backfillRun,
+  backfillShow,
+} from './backfill.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { loadConfig } from './config.ts'
@@ -32,6 +41,13 @@ const commands: readonly Command[] = [
   quarantineReprocess,
   quarantineDismiss,
   unknownList,
+  backfillPlan,
+  backfillApprove,
+  backfillRun,
+  backfillPause,
+  backfillResume,
+  backfillList,
+  backfillShow,
   reconcile,
   auditList,
   auditVerify,
@@ -93,6 +109,7 @@ function parse(command: Command, args: readonly string[]) {
 
 function output(json: boolean): Output {
   return {
+    isForPeople: !json,
     json: (value) => {
       if (json) process.stdout.write(`${JSON.stringify(withTimes(value), null, 2)}\n`)
     },

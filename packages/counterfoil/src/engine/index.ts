@@ -1,5 +1,6 @@
 export { type AlertDelivery, type AlertNotice, alertTo } from './alert.ts'
 export { createEngine, type Engine, type EnginePorts, type EngineSettings } from './engine.ts'
+export { passes } from './patience.ts'
 export { situationOf } from './situation.ts'
 export {
   type DeclareEffect,

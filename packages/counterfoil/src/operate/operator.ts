@@ -18,6 +18,13 @@ const needs = {
   'quarantine.dry-run': 'operator',
   'quarantine.reprocess-many': 'approver',
   'quarantine.dismiss-many': 'approver',
+  'backfill.list': 'viewer',
+  'backfill.show': 'viewer',
+  'backfill.plan': 'operator',
+  'backfill.approve': 'approver',
+  'backfill.run': 'operator',
+  'backfill.pause': 'operator',
+  'backfill.resume': 'operator',
   'audit.list': 'viewer',
   'audit.verify': 'viewer',
 } as const satisfies Record<string, OperatorRole>

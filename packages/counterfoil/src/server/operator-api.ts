@@ -19,6 +19,7 @@ import {
   verifyAudit,
 } from '../operate/index.ts'
 import type { Authentication } from './authentication.ts'
+import { backfillApi } from './backfill-api.ts'
 import { refusalOf } from './refusal.ts'
 import { choice, number, readBody, text, textOrNull, texts } from './request-body.ts'
 
@@ -93,6 +94,7 @@ export function operatorApi(app: Counterfoil, authentication: Authentication): H
       return context.json(told(await decide(app, context.req.param('id'), decisionOf(context, body))))
     })
   }
+  api.route('/backfills', backfillApi(app))
   api.get('/audit', async (context) => {
     const { limit, before } = context.req.query()
     const from = before === undefined ? {} : { before: wholeNumber('before', before) }

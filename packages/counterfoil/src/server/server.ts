@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
-import { Credentials, minTokenLength } from '../operate/index.ts'
+import { Credentials, minTokenLength, startBackfillWorker } from '../operate/index.ts'
 import { Authentication } from './authentication.ts'
 import { renderMetrics } from './metrics.ts'
 import { operatorApi } from './operator-api.ts'
@@ -51,12 +51,14 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
     await app.stop()
     throw error
   }
+  const backfills = startBackfillWorker(app)
   const { port } = server.address() as AddressInfo
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
       if ('closeIdleConnections' in server) server.closeIdleConnections()
+      await backfills.stop()
       await app.stop()
       if ('closeAllConnections' in server) server.closeAllConnections()
       await closed
