@@ -1,5 +1,8 @@
 export type * from './backfills.ts'
 export { figureOfReason } from './backfills.ts'
+
+export { attempting, begunAttempt } from './begun.ts'
+
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'

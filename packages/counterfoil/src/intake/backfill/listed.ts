@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalize, type JsonValue } from '../../domain/index.ts'
+import { canonicalize, readJson } from '../../domain/index.ts'
 import type { BackfillItem, ListEvents, ReadOptions } from './item.ts'
 
 /** What a vendor's list gives, each in its canonical form: the order of members may differ from one answer to another. */
@@ -18,11 +18,21 @@ export async function* readListed(
   }
 }
 
-/** What no JSON can hold becomes text that is no JSON: it is reported, and not passed over. */
+/**
+ * As JSON writes it, in one spelling. What no JSON can hold becomes text that is no JSON: it is reported, and not
+ * passed over.
+ */
 function textOf(value: unknown): string {
   try {
-    return canonicalize(value as JsonValue)
+    const text = JSON.stringify(value, (_, member) =>
+      typeof member === 'bigint' ? rawJson(String(member)) : member,
+    )
+    const reading = readJson(Buffer.from(text), { numbers: 'lossless' })
+    return reading.kind === 'read' ? canonicalize(reading.value) : text
   } catch {
     return `a ${typeof value} that JSON cannot hold`
   }
 }
+
+/** ECMAScript's JSON.rawJSON, which the types of this version do not know yet. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
