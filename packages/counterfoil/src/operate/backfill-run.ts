@@ -6,7 +6,8 @@ import type { Acceptance, BackfillView } from '../store/index.ts'
 import { plannedChunks } from './backfill-chunks.ts'
 import { Pace } from './backfill-pace.ts'
 
-export const backfillLeaseMs = 15_000
+/** Short: one that ends early costs a chunk prepared in vain, and nothing else. */
+export const backfillLeaseMs = 4_000
 /** Items that are prepared before others get their turn. */
 const preparedTogether = 5
 const retryMs = 1_000
