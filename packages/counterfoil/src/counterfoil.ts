@@ -10,7 +10,7 @@ import {
   ownerByRule,
   type Random,
 } from './domain/index.ts'
-import { type AlertDelivery, createEngine, type Engine, type Trigger } from './engine/index.ts'
+import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
   type BackfillIntake,
   backfillIntake,
@@ -34,6 +34,7 @@ import {
   type Accepted,
   type Alert,
   type BackfillSource,
+  type EffectView,
   loadKeyRing,
   type OperatorRole,
   type PlanTransaction,
@@ -50,6 +51,29 @@ export interface OperatorOptions {
   readonly role: OperatorRole
   /** `sha256:SALT:HEX` of a token, as `counterfoil operators new` prints it. Without one: the command line only. */
   readonly token?: string
+}
+
+/** Sign-in at the console through an OpenID Connect provider, beside operators' tokens. Needs the package `openid-client`. */
+export interface SignInOptions {
+  /** Such as `https://login.example.com`; what it offers is read from there. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Without one the client is a public one; PKCE is used in any case. */
+  readonly clientSecret?: string
+  /** Default `openid email profile`. */
+  readonly scope?: string
+  /** Who somebody is here, by the verified claims of the ID token; null for nobody. */
+  readonly operator: (
+    claims: Readonly<Record<string, unknown>>,
+  ) => { readonly name: string; readonly role: OperatorRole } | null
+}
+
+/** Decisions on these take two persons: one proposes, another, who is an approver, confirms. */
+export interface TwoPersons {
+  /** Names of effects, such as `invoice.collect`; `all` for every one. */
+  readonly effects?: readonly string[] | 'all'
+  /** A run over more quarantine entries than this. */
+  readonly many?: number
 }
 
 export interface AlertOptions {
@@ -100,6 +124,9 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly owners?: readonly OwnerRule[]
   /** Who may use the operator interface and commands; the environment may name more. */
   readonly operators?: readonly OperatorOptions[]
+  readonly signIn?: SignInOptions
+  /** Default: one person decides. */
+  readonly twoPersons?: TwoPersons
   readonly alerts?: AlertOptions
   /** By name; others are planned from a file or a directory at the command line. */
   readonly backfills?: Readonly<Record<string, BackfillOptions>>
@@ -141,6 +168,8 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Who looks after what names no narrower owner. */
   readonly owner: string
   readonly operators: readonly OperatorOptions[]
+  readonly signIn: SignInOptions | undefined
+  readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
   readonly backfills: ReadonlyMap<string, BackfillOptions>
   readonly clock: Clock
@@ -148,6 +177,10 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly log: Log
   /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
   readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
+  /** The opened request of an effect; null when retention removed it. @throws as `readPayload` */
+  readRequest(effect: EffectView): Promise<Uint8Array | null>
+  /** Asks an effect's recipient now, in an operator's name, and writes what it says as evidence. The store is open. */
+  inquire(effect: EffectView, what: 'lookup' | 'tombstone', by: string): Promise<void>
   /** A stored payload by today's schemas and triggers: an event that can start work, or why it cannot. */
   openEvent(receipt: ReceiptView, payload: Uint8Array): Promise<Opened>
   /**
@@ -185,6 +218,15 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Refuses new deliveries, drains, closes the store. */
   stop(): Promise<void>
   readonly running: boolean
+  /** The same configuration on other ports, for simulation; this one is left alone. */
+  withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
+}
+
+/** What a simulation puts in place of the outside world. Nothing of the configuration's own is reached. */
+export interface SimulatedPorts<Tx = PlanTransaction>
+  extends Required<Pick<CounterfoilOptions, 'store' | 'clock' | 'random' | 'network' | 'log' | 'onAlert'>>,
+    Pick<CounterfoilOptions<Tx>, 'triggers' | 'recipients' | 'version' | 'poll' | 'lease'> {
+  readonly vault: Vault
 }
 
 /**
@@ -193,6 +235,11 @@ export interface Counterfoil<Tx = PlanTransaction> {
  * @throws CounterfoilError `config_invalid`
  */
 export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
+  return assemble(options, undefined)
+}
+
+/** @param given the vault of a simulation; else it is opened when it is first needed */
+function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined): Counterfoil<Tx> {
   const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
@@ -208,7 +255,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
   const types = eventTypes(subscribed)
   const ownerOf = (name: string, type: string) =>
     ownerByRule(options.owners ?? [], name, type) ?? producers.get(name)?.owner ?? owner
-  const { operators = [], alerts = {} } = options
+  const { operators = [], twoPersons = {}, alerts = {} } = options
   const backfills = new Map(Object.entries(options.backfills ?? {}))
   checkBackfills(backfills, producers)
   byName('operator', operators)
@@ -221,7 +268,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     )
   }
   const counters = new Map<string, number>()
-  let vault: Vault | undefined
+  let vault = given
   const openVault = () => {
     vault ??= new Vault(
       loadKeyRing({
@@ -247,6 +294,8 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     recipients,
     owner,
     operators,
+    signIn: options.signIn,
+    twoPersons,
     alerts,
     backfills,
     clock,
@@ -256,6 +305,20 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     async readPayload({ id, vault: place }) {
       const sealed = await store.readVault(place)
       return sealed === null ? null : openVault().open(sealed, id)
+    },
+    async readRequest({ id }) {
+      const sealed = await store.readRequest(id)
+      return sealed === null ? null : openVault().open(sealed, id)
+    },
+    async inquire(effect, what, by) {
+      const running = parts?.network
+      const network = running ?? options.network ?? undiciNetwork()
+      try {
+        const settings = { recipients, owner, lookAgain: () => {} }
+        await inquire({ store, network, clock, random, log }, settings, effect, what, by)
+      } finally {
+        if (running === undefined) await network.close()
+      }
     },
     openEvent,
     backfillIntake({ name, producer: from, source }) {
@@ -274,6 +337,9 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
         gateOf(producer, network, clock),
         { name, source, list: typeof listed === 'function' ? listed : null },
       )
+    },
+    withPorts({ vault: simulated, ...ports }) {
+      return assemble({ ...options, ...ports }, simulated)
     },
     get running() {
       return parts !== undefined

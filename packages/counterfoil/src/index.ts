@@ -8,6 +8,7 @@ export {
   counterfoil,
   type OperatorOptions,
   type SequenceOptions,
+  type SignInOptions,
 } from './counterfoil.ts'
 export {
   type Clock,

@@ -1,6 +1,6 @@
 import { type BackfillCounts, backfillFigures } from '../domain/index.ts'
 import type { BackfillProgress } from '../operate/index.ts'
-import type { BackfillView, Sample } from '../store/index.ts'
+import type { BackfillView, FirstOf } from '../store/index.ts'
 import type { Output } from './command.ts'
 import { table, time } from './print.ts'
 
@@ -53,13 +53,13 @@ function figures(planned: BackfillCounts, taken: BackfillCounts): string[][] {
     .map((figure) => [names[figure], String(planned[figure]), String(taken[figure])])
 }
 
-function ids(out: Output, what: string, { count, first }: Sample<string>): void {
+function ids(out: Output, what: string, { count, first }: FirstOf<string>): void {
   if (count === 0) return
   const shown = first.slice(0, 5).join(' ')
   out.line(`  ${count} ${what}: ${shown}${count > 5 ? ' …' : ''}`)
 }
 
-function more(out: Output, { count, first }: Sample<unknown>): void {
+function more(out: Output, { count, first }: FirstOf<unknown>): void {
   if (count > first.length) out.line(`  and ${count - first.length} more`)
 }
 

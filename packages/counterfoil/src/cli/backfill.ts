@@ -36,11 +36,8 @@ export const backfillPlan: Command = {
   run: acting(async (app, invocation) => {
     const { out } = invocation
     const request = requestOf(invocation)
-    const progress = new ProgressLine(out)
-    const backfill = await planBackfill(app, operatorOf(app, invocation), request, (items) =>
-      progress.show(() => `${items} items looked through`),
-    )
-    progress.end()
+    const operator = operatorOf(app, invocation)
+    const backfill = await planBackfill(app, operator, request, (items) => out.progress(items, null))
     out.json({ backfill })
     printBackfill(out, backfill)
     return backfill.plan.faults.count === 0 ? exit.done : exit.problem
@@ -162,9 +159,7 @@ async function follow(app: Counterfoil, { out }: Invocation, name: string): Prom
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   process.once('SIGINT', stop).once('SIGTERM', stop)
-  const progress = new ProgressLine(out)
-  const show = (backfill: BackfillView) =>
-    progress.show(() => progressInWords(progressOf(backfill, app.clock.now())))
+  const show = ({ plan, run }: BackfillView) => out.progress(run.items, plan.items)
   const worker = newWorker(app)
   try {
     for (;;) {
@@ -172,7 +167,6 @@ async function follow(app: Counterfoil, { out }: Invocation, name: string): Prom
       const backfill = taken ?? (await app.store.showBackfill(name))
       if (backfill !== null) show(backfill)
       if (backfill === null || backfill.state !== 'running' || stopping.signal.aborted) {
-        progress.end()
         if (backfill === null) throw new CounterfoilError('not_found', `There is no backfill '${name}'.`)
         if (backfill.state === 'running')
           out.line('It goes on where a server runs; to stop it: backfill pause')
@@ -211,25 +205,4 @@ function rateOf({ options }: Invocation): number | undefined {
   throw new CounterfoilError('usage_invalid', `--rate '${String(options.rate)}' is no number a second.`, {
     hint: 'Write it as 200/s.',
   })
-}
-
-/** One line that is written over on a terminal, and left out elsewhere. */
-class ProgressLine {
-  readonly #writes: boolean
-  #shownAt = 0
-
-  constructor(out: Output) {
-    this.#writes = process.stdout.isTTY === true && out.isForPeople
-  }
-
-  show(text: () => string): void {
-    const now = performance.now()
-    if (!this.#writes || now - this.#shownAt < 200) return
-    this.#shownAt = now
-    process.stdout.write(`\r\x1b[K${text()}`)
-  }
-
-  end(): void {
-    if (this.#writes && this.#shownAt > 0) process.stdout.write('\r\x1b[K')
-  }
 }

@@ -12,16 +12,19 @@ import {
   backfillShow,
 } from './backfill.ts'
 import { check } from './check.ts'
-import { type Command, exit, type Invocation, type Output } from './command.ts'
+import { type Command, exit, type Invocation } from './command.ts'
+import { completionCommand } from './completion.ts'
 import { loadConfig } from './config.ts'
 import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
+import { effectDecisions, proposalAnswers } from './effects-decide.ts'
 import { operatorsNew } from './operators.ts'
-import { withTimes } from './print.ts'
+import { outputTo, ownCharacters } from './output.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
 import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quarantine-decide.ts'
 import { receiptsList, receiptsShow } from './receipts.ts'
 import { reconcile } from './reconcile.ts'
+import { searchCommand } from './search.ts'
 import { serveCommand } from './serve.ts'
 import { migrate, status } from './store-commands.ts'
 
@@ -31,10 +34,13 @@ const commands: readonly Command[] = [
   migrate,
   status,
   doctor,
+  searchCommand,
   receiptsList,
   receiptsShow,
   effectsList,
   effectsShow,
+  ...effectDecisions,
+  ...proposalAnswers,
   quarantineList,
   quarantineShow,
   quarantineAssign,
@@ -52,6 +58,7 @@ const commands: readonly Command[] = [
   auditList,
   auditVerify,
   operatorsNew,
+  completionCommand(() => commands, ['config', 'json', 'help']),
 ]
 
 const common = {
@@ -82,7 +89,7 @@ async function main(argv: readonly string[]): Promise<number> {
       options: values,
       app: () =>
         (app ??= loadConfig(typeof values.config === 'string' ? values.config : undefined, process.cwd())),
-      out: output(json),
+      out: outputTo(process.stdout, process.stderr, { json, env: process.env }),
     }
     return await command.run(invocation)
   } catch (error) {
@@ -106,21 +113,6 @@ function parse(command: Command, args: readonly string[]) {
     })
   }
 }
-
-function output(json: boolean): Output {
-  return {
-    isForPeople: !json,
-    json: (value) => {
-      if (json) process.stdout.write(`${JSON.stringify(withTimes(value), null, 2)}\n`)
-    },
-    line: (text = '') => {
-      if (!json) process.stdout.write(`${printable(text, ownCharacters)}\n`)
-    },
-  }
-}
-
-/** Beyond ASCII, in texts that we print. */
-const ownCharacters = '→…'
 
 /** What was wrong and what to do; a problem of ours keeps its stack for the report. */
 function report(error: unknown, json: boolean): number {

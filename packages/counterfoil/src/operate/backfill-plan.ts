@@ -19,8 +19,8 @@ import {
   type BackfillPlan,
   type BackfillSource,
   type BackfillView,
+  type FirstOf,
   figureOfReason,
-  type Sample,
 } from '../store/index.ts'
 import { stateRefused } from './backfill.ts'
 import { chunksOf, type FoundChunk } from './backfill-chunks.ts'
@@ -206,7 +206,7 @@ class Survey {
   }
 
   /** Newest first: what was received before the span began happened before it. */
-  async #unlisted(): Promise<Sample<string>> {
+  async #unlisted(): Promise<FirstOf<string>> {
     const found = new Sampling<string>()
     const [from, to] = [this.#from, this.#to]
     if (from === null || to === null) return found.sample()
@@ -235,7 +235,7 @@ class Sampling<Value> {
     if (this.#first.length < maxShown) this.#first.push(value)
   }
 
-  sample(): Sample<Value> {
+  sample(): FirstOf<Value> {
     return { count: this.#count, first: this.#first }
   }
 }

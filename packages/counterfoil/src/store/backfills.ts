@@ -33,18 +33,18 @@ export interface BackfillFault {
 }
 
 /** Some of many, the first ones, and how many there are. */
-export interface Sample<Value> {
+export interface FirstOf<Value> {
   readonly count: number
   readonly first: readonly Value[]
 }
 
 export interface BackfillGaps {
   /** Events of the source that have no receipt. */
-  readonly lacking: Sample<string>
+  readonly lacking: FirstOf<string>
   /** Receipts of the producer from the time that the source covers, whose events the source does not have. */
-  readonly unlisted: Sample<string>
+  readonly unlisted: FirstOf<string>
   /** Sequence numbers that are missing between those of the source; null: its events carry none. */
-  readonly holes: Sample<{ readonly within: string; readonly from: string; readonly to: string }> | null
+  readonly holes: FirstOf<{ readonly within: string; readonly from: string; readonly to: string }> | null
   /** When the first and the last event of the source happened; null: none says. */
   readonly from: Instant | null
   readonly to: Instant | null
@@ -61,7 +61,7 @@ export interface BackfillPlan {
   readonly items: number
   readonly chunks: number
   readonly counts: BackfillCounts
-  readonly faults: Sample<BackfillFault>
+  readonly faults: FirstOf<BackfillFault>
   readonly gaps: BackfillGaps
 }
 

@@ -8,6 +8,7 @@ import type { MakeStore } from './conformance/given.ts'
 import { lifetime } from './conformance/lifetime.ts'
 import { limiting } from './conformance/limiting.ts'
 import { model } from './conformance/model.ts'
+import { operating } from './conformance/operating.ts'
 import { outbox } from './conformance/outbox.ts'
 import { planning } from './conformance/planning.ts'
 import { quarantined } from './conformance/quarantine.ts'
@@ -37,6 +38,7 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('quarantine', () => quarantined(makeStore))
     describe('audit', () => auditing(makeStore))
     describe('backfill', () => backfilling(makeStore))
+    describe('operate', () => operating(makeStore))
     describe('open and close', () => lifetime(makeStore))
     describe('model', () => model(makeStore))
   })

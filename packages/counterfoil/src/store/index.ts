@@ -2,8 +2,7 @@ export type * from './backfills.ts'
 export { figureOfReason } from './backfills.ts'
 
 export { attempting, begunAttempt } from './begun.ts'
-
-export { type KeyRing, loadKeyRing } from './key-ring.ts'
+export { KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'
 export { isSqlState } from './sql-state.ts'

@@ -3,6 +3,7 @@ import type {
   EffectKey,
   EffectState,
   Fact,
+  FinalState,
   Fingerprint,
   Instant,
   Limits,
@@ -141,6 +142,8 @@ export interface Store {
   /** Receipts that wait for their plan. From a kept total: costs the same however many they are. */
   backlog(): Promise<number>
   listReceipts(query: ReceiptQuery): Promise<ReceiptView[]>
+  /** Where a page that looks at so many receipts ends: the last of them; null when none came before. */
+  endOfWalk(page: { readonly before?: string; readonly within: number }): Promise<ReceiptId | null>
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
   listEffects(query: EffectQuery): Promise<EffectView[]>
@@ -158,8 +161,23 @@ export interface Store {
   audit(entry: NewAudit & { readonly result: AuditRecord['result'] }): Promise<Audited>
   /** Newest first, or oldest first with `after`. */
   listAudit(query: AuditQuery): Promise<AuditRecord[]>
+  /**
+   * An operator's decision on an effect that is at `expectedVersion`, with its audit row; without a settlement only
+   * the row, which goes before what the operator lets be done. The same decision again changes nothing.
+   */
+  decideEffect(decision: EffectDecision): Promise<EffectDecided>
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
+  /** The sealed request of an effect, by its id; null when there is none. */
+  readRequest(effect: string): Promise<Sealed | null>
+  /** Costs the same however long the history: each name is looked for in its index, fingerprints among the newest. */
+  search(query: SearchQuery): Promise<Found>
+  /** What waits, and how its recipients do. Costs what is open costs, not what is done. */
+  survey(query: SurveyQuery): Promise<StoreSurvey>
+  /** Keeps the totals of a minute; the first sample of it stays. Those from before `oldest` go. */
+  keepSample(sample: Sample & { readonly oldest: number }): Promise<void>
+  /** Oldest first, from this minute on. */
+  listSamples(since: number): Promise<Sample[]>
 
   /** What `accept` would say of these identities; changes nothing. Answers in the order of the questions. */
   knownDeliveries(questions: readonly DeliveryQuestion[]): Promise<DeliveryKnown[]>
@@ -425,6 +443,8 @@ export interface Page {
 }
 
 export interface ReceiptQuery extends Page {
+  /** Looks at so many receipts and no more: a page may be short then and still not be the last. */
+  readonly within?: number
   readonly producer?: string
   readonly state?: ReceiptState
 }
@@ -517,6 +537,75 @@ export interface AuditQuery {
   readonly after?: number
   /** Only the parts of this decision: those whose id begins with it and a slash. */
   readonly partsOf?: string
+  /** Only what was done to this, newest first; with `before`. */
+  readonly subject?: string
+}
+
+export interface EffectDecision {
+  readonly audit: NewAudit
+  readonly effect: EffectId
+  readonly expectedVersion: number
+  readonly settlement: Settlement | null
+}
+
+export type EffectDecided =
+  | { readonly kind: 'decided'; readonly record: AuditRecord; readonly repeated: boolean }
+  /** The effect has changed since; nothing was written. */
+  | { readonly kind: 'stale'; readonly current: EffectView }
+  /** Another act was recorded under this decision id; nothing was written. */
+  | { readonly kind: 'other'; readonly existing: AuditRecord }
+
+export interface SearchQuery {
+  readonly text: string
+  /** Of each kind of record, by each kind of name. */
+  readonly limit: number
+}
+
+/** Which of its names a record was found by. Ids, event ids and effect keys are found by their beginnings too. */
+export type FoundBy =
+  | 'id'
+  | 'event-id'
+  | 'key'
+  | 'idempotency-key'
+  | 'correlation'
+  /** Of at least 8 hexadecimal digits, and among the newest only. */
+  | 'fingerprint'
+
+export interface Found {
+  readonly receipts: readonly (ReceiptView & { readonly by: FoundBy })[]
+  readonly effects: readonly (EffectView & { readonly by: FoundBy })[]
+  readonly quarantine: readonly QuarantineView[]
+}
+
+export interface SurveyQuery {
+  readonly recipients: readonly string[]
+  /** The newest effects of each recipient whose attempts are counted. */
+  readonly recent: number
+}
+
+export type OpenState = Exclude<EffectState, FinalState>
+
+export interface StoreSurvey {
+  /** When the oldest entry that waits came. */
+  readonly quarantineSince: Instant | null
+  /** Of the recipients asked for, in their order. */
+  readonly recipients: readonly RecipientSurvey[]
+}
+
+export interface RecipientSurvey {
+  readonly recipient: string
+  /** How many are open, and when the one that was planned first was planned. */
+  readonly open: Readonly<Record<OpenState, { readonly count: number; readonly oldestAt: Instant | null }>>
+  /** Attempts of the newest effects by their outcome. */
+  readonly recent: Readonly<Record<AttemptOutcome, number>>
+  /** Among those. */
+  readonly lastConfirmedAt: Instant | null
+}
+
+export interface Sample {
+  /** Minutes since the epoch. */
+  readonly minute: number
+  readonly totals: Readonly<Record<string, number>>
 }
 
 export interface ReceiptStory {

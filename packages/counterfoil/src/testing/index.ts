@@ -9,4 +9,19 @@ export {
   SimulatedRecipient,
   type SimulatedRecipientOptions,
 } from './simulated-recipient.ts'
+export {
+  type Fault,
+  type FaultKind,
+  faultKinds,
+  type Invariant,
+  invariants,
+  type ShapeName,
+  type Simulated,
+  type SimulatedHistory,
+  type SimulateOptions,
+  shapeNames,
+  simulate,
+  type Violation,
+  violationsOf,
+} from './simulator/index.ts'
 export { VirtualClock } from './virtual-clock.ts'

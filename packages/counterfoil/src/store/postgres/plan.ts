@@ -73,8 +73,8 @@ requests as (
   from wanted where ${among('seq', 'created')}
 ),
 opened as (
-  insert into ${s}.open (effect, recipient, state, version, changed_at, at, worker, attempts)
-  select seq, recipient, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
+  insert into ${s}.open (effect, recipient, domain, state, version, changed_at, at, worker, attempts)
+  select seq, recipient, order_domain, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
     planned_at, ${nowSql('now')} + planned_at - caused_at + coalesce(lease_ms, 0), worker, (worker is not null)::int
   from wanted where ${among('seq', 'created')}
 ),

@@ -5,14 +5,17 @@ import { delivery } from '../conformance/given.ts'
 import { auditStatements } from './audit.ts'
 import { backfillStatements } from './backfill.ts'
 import { backlogStatement } from './backlog.ts'
+import { stateStatement } from './effect-decide.ts'
 import { describeOn } from './fixtures/describe-on.ts'
 import { postgres } from './index.ts'
 import { decideStatements } from './quarantine-decide.ts'
 import { quarantineStatements } from './quarantine-list.ts'
 import { readingStatements } from './read.ts'
+import { searchStatements } from './search.ts'
 import { steady } from './settings.ts'
 import type { Statement } from './statement.ts'
 import { writingStatements } from './statements.ts'
+import { surveyStatements } from './survey.ts'
 
 describeOn(18, 'the plan of each statement, made while the tables were empty or small,', (server) => {
   let client: pg.Client
@@ -47,17 +50,19 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     ...Object.values(decideStatements('plans')),
     ...Object.values(auditStatements('plans')),
     ...Object.values(backfillStatements('plans')),
+    ...Object.values(searchStatements('plans')),
+    ...Object.values(surveyStatements('plans')),
+    stateStatement('plans'),
   ]
   for (const { name, text } of statements) {
     test(`keeps to the indexes when they have grown: ${name}`, async () => {
       const plan = await planOf(text)
       // Totals and migrations are few rows without an index. A status counts what is open: all of a small table.
-      const few =
-        name === 'counterfoil_status'
-          ? /Seq Scan on (tally|migration|open)/
-          : name === 'counterfoil_backfill_all'
-            ? /Seq Scan on backfill$/
-            : /Seq Scan on tally/
+      const few = /_status$|_survey_open$/.test(name)
+        ? /Seq Scan on (tally|migration|open)/
+        : name === 'counterfoil_backfill_all'
+          ? /Seq Scan on backfill$/
+          : /Seq Scan on tally/
       const wholeTables = plan.filter((line) => /Seq Scan/.test(line) && !few.test(line))
       assert.deepEqual(wholeTables, [])
       assert.deepEqual(

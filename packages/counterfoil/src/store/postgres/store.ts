@@ -14,6 +14,8 @@ import type {
   AlertPlanned,
   DueClaim,
   DueWork,
+  EffectDecided,
+  EffectDecision,
   EffectWork,
   Finding,
   MigrationReport,
@@ -31,6 +33,7 @@ import type {
   SqlValue,
   Store,
 } from '../store.ts'
+import { Turns } from '../turns.ts'
 import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
 import { AuditLog } from './audit.ts'
 import { Backfills } from './backfill.ts'
@@ -41,6 +44,7 @@ import type { Row, Run } from './connection.ts'
 import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
+import { EffectDecide } from './effect-decide.ts'
 import { isOvertaken, toError } from './failure.ts'
 import { Hints } from './hints.ts'
 import { byLimits, Limited } from './limited.ts'
@@ -49,10 +53,13 @@ import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords 
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
+import { Search } from './search.ts'
 import { Session } from './session.ts'
 import { channelOf, ofMigration, ofSessions, ofStatements, type StoreSettings } from './settings.ts'
+import { settleParameters } from './settle.ts'
 import type { Statement } from './statement.ts'
 import { writingStatements } from './statements.ts'
+import { Survey } from './survey.ts'
 import { Tally } from './tally.ts'
 import { Timekeeper } from './time.ts'
 
@@ -68,6 +75,7 @@ export class PostgresStore implements Store {
   readonly location: string
   readonly #settings: StoreSettings
   readonly #time: Timekeeper
+  readonly #turns = new Turns()
   readonly #statements
   readonly #limited: Limited
   readonly #backlog: Statement
@@ -79,6 +87,9 @@ export class PostgresStore implements Store {
   readonly #audit: AuditLog
   readonly #decide: QuarantineDecide
   readonly #backfills: Backfills
+  readonly #decideEffect: EffectDecide
+  readonly #search: Search
+  readonly #survey: Survey
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -94,6 +105,7 @@ export class PostgresStore implements Store {
     this.#limited = new Limited({
       statements: this.#statements,
       time: this.#time,
+      turns: this.#turns,
       together: (work) => this.#together(work),
     })
     this.#backlog = backlogStatement(settings.schema)
@@ -105,6 +117,13 @@ export class PostgresStore implements Store {
     this.#audit = new AuditLog(settings.schema)
     this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
     this.#backfills = new Backfills(settings.schema, this.#audit, this.#time)
+    this.#decideEffect = new EffectDecide(settings.schema, {
+      audit: this.#audit,
+      settle: this.#statements.settle,
+      parametersOf: (settlement) => settleParameters([settlement], this.#time),
+    })
+    this.#search = new Search(settings.schema, this.#reading, this.#run)
+    this.#survey = new Survey(settings.schema, this.#run)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
@@ -236,16 +255,32 @@ export class PostgresStore implements Store {
     return decided
   }
 
+  async decideEffect(decision: EffectDecision): Promise<EffectDecided> {
+    const decided = await this.#taken(() => this.#together((run) => this.#decideEffect.decide(decision, run)))
+    if (decided !== null) {
+      this.#hint()
+      return decided
+    }
+    const { effect } = decision
+    const current = (await this.#taken(() => this.#reading.effects([effect]))).get(effect)
+    if (current === undefined) throw new CounterfoilError('not_found', `There is no effect ${effect}.`)
+    return { kind: 'stale', current }
+  }
+
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
     const { free, limited } = byLimits(claim)
     const begun = limited === null ? [] : await this.#taken(() => this.#limited.takeDue(limited))
     const taking =
       free === null
         ? Promise.resolve([])
-        : this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time))
+        : this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time, this.#turns))
     // What was begun must reach its worker; the others are asked for again by the next claim.
     const others = begun.length === 0 ? await taking : await taking.catch(() => [])
-    return [...begun, ...others].map((row) => toWork(row, claim))
+    const rows = [...begun, ...others]
+    for (const { recipient, turned_to: domain } of rows)
+      if (this.#turns.share(claim.slots[recipient]!) > 0) this.#turns.turnedTo(recipient, domain)
+    this.#turns.claimed()
+    return rows.map((row) => toWork(row, claim))
   }
 
   async beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null> {
@@ -296,6 +331,7 @@ export class PostgresStore implements Store {
   }
   readonly listReceipts: Store['listReceipts'] = (query) =>
     this.#taken(() => this.#reading.listReceipts(query))
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#taken(() => this.#reading.endOfWalk(page))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))
@@ -306,6 +342,11 @@ export class PostgresStore implements Store {
     this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
   readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
+  readonly readRequest: Store['readRequest'] = (id) => this.#taken(() => this.#reading.readRequest(id))
+  readonly search: Store['search'] = (query) => this.#taken(() => this.#search.search(query))
+  readonly survey: Store['survey'] = (query) => this.#taken(() => this.#survey.survey(query))
+  readonly keepSample: Store['keepSample'] = (sample) => this.#taken(() => this.#survey.keepSample(sample))
+  readonly listSamples: Store['listSamples'] = (since) => this.#taken(() => this.#survey.listSamples(since))
 
   readonly knownDeliveries: Store['knownDeliveries'] = (questions) =>
     this.#taken(() => this.#backfills.known(questions, this.#run))

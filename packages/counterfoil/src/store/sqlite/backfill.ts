@@ -9,7 +9,6 @@ import {
   type BackfillRow,
   type BackfillView,
   backfillValues,
-  type ChunkAcceptance,
   type ChunkAccepted,
   decidedOn,
   isTurnOf,
@@ -24,10 +23,7 @@ import {
 import type { Store } from '../store.ts'
 import type { Accept } from './accept.ts'
 import type { AuditLog } from './audit.ts'
-import type { PackedAcceptance } from './packing.ts'
-
-/** As it crosses the thread. */
-export type PackedChunk = Omit<ChunkAcceptance, 'entries'> & { readonly entries: readonly PackedAcceptance[] }
+import type { PackedChunk } from './packing.ts'
 
 /** Backfills: few rows, and the moves of store/backfills.ts on them. */
 export class Backfills {

@@ -3,7 +3,7 @@ import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
 import type { Acceptance, Accepted } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
-import { pack, packAll, packedBytes, packedBytesOfAll } from './packing.ts'
+import { pack, packAll, packChunk, packedBytes, packedBytesOfAll } from './packing.ts'
 import type { Batch, Call } from './protocol.ts'
 import type { Thread } from './thread.ts'
 
@@ -28,11 +28,21 @@ interface Queued {
   readonly reject: (error: unknown) => void
 }
 
+/** The port's calls by name, each in a transaction or a part of one. */
+export interface Calls {
+  accept(entry: Acceptance): Promise<Accepted>
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted>
+  call<Value>(method: string, argument: unknown): Promise<Value>
+  /** Fulfils when nothing waits and nothing is in work. */
+  drained(): Promise<void>
+}
+
 /**
  * Group commit, from the side of those who wait: calls that come while batches are on their way make the next
  * one. So under load many share a commit, and alone one call waits for nobody.
  */
-export class CallQueue {
+export class CallQueue implements Calls {
   readonly #thread: Thread
   readonly #location: string
   readonly #blocks = new Blocks()
@@ -63,7 +73,6 @@ export class CallQueue {
     return this.#push(method, argument, 0)
   }
 
-  /** Fulfils when nothing waits and nothing is in work. */
   async drained(): Promise<void> {
     if (this.#queue.length === 0 && this.#batches === 0) return
     await new Promise<void>((resolve) => {
@@ -161,8 +170,7 @@ function toBatch(queued: readonly Queued[], blocks: Blocks): Batch {
 function packedArgument(method: string, argument: unknown, block: Buffer, at: number): unknown {
   if (method === 'accept') return pack(argument as Acceptance, block, at)
   if (method === 'acceptAll') return packAll(argument as readonly Acceptance[], block, at)
-  const chunk = argument as ChunkAcceptance
-  return { ...chunk, entries: packAll(chunk.entries, block, at) }
+  return packChunk(argument as ChunkAcceptance, block, at)
 }
 
 /** Nothing was sent: a function or another thing that no thread can be given, or a digest that is none. */

@@ -5,7 +5,9 @@ import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
 import { Backfills } from './backfill.ts'
 import { Counts } from './counts.ts'
+import { examine } from './doctor.ts'
 import { Due } from './due.ts'
+import { EffectDecide } from './effect-decide.ts'
 import { EffectMoves } from './effect-moves.ts'
 import { Outbox } from './outbox.ts'
 import { Pace } from './pace.ts'
@@ -15,7 +17,9 @@ import { Quarantine } from './quarantine.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
+import { Search } from './search.ts'
 import { Settle } from './settle.ts'
+import { Survey } from './survey.ts'
 import { TriggerStatements } from './trigger-statements.ts'
 
 /** A connection and every statement prepared on it. */
@@ -33,6 +37,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'status',
   'backlog',
   'listReceipts',
+  'endOfWalk',
   'showReceipt',
   'listEffects',
   'showEffects',
@@ -44,6 +49,11 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'listBackfills',
   'showBackfill',
   'backfillChunks',
+  'readRequest',
+  'search',
+  'survey',
+  'listSamples',
+  'examine',
 ])
 
 /** @throws what SQLite throws when the schema is not there */
@@ -62,6 +72,9 @@ export function prepare(db: DatabaseSync): Connection {
   const moves = new EffectMoves(db, counts)
   const due = new Due(db, reading, moves, new Pace(db))
   const settle = new Settle(db, reading, moves, quarantine)
+  const decideEffect = new EffectDecide(audit, reading, moves, settle)
+  const search = new Search(db, reading)
+  const survey = new Survey(db)
   return {
     db,
     counts,
@@ -86,6 +99,7 @@ export function prepare(db: DatabaseSync): Connection {
       // Every receipt that is merely accepted has its outbox record.
       backlog: () => counts.read().get('receipts.accepted') ?? 0,
       listReceipts: (query) => reading.listReceipts(query),
+      endOfWalk: (page) => reading.endOfWalk(page),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
       showEffects: (name) => reading.showEffects(name),
@@ -94,6 +108,7 @@ export function prepare(db: DatabaseSync): Connection {
       decideQuarantine: (decision) => decide.decide(decision),
       audit: (entry) => audit.audit(entry),
       listAudit: (query) => audit.list(query),
+      decideEffect: (decision) => decideEffect.decide(decision),
       readVault: (ref) => reading.readVault(ref),
       knownDeliveries: (questions: readonly DeliveryQuestion[]) => questions.map((one) => accept.known(one)),
       planBackfill: (backfill) => backfills.plan(backfill),
@@ -104,6 +119,12 @@ export function prepare(db: DatabaseSync): Connection {
       listBackfills: () => backfills.list(),
       showBackfill: (name) => backfills.show(name),
       backfillChunks: (query) => backfills.chunks(query),
+      readRequest: (effect) => reading.readRequest(effect),
+      search: (query) => search.search(query),
+      survey: (query) => survey.survey(query),
+      keepSample: (sample) => survey.keepSample(sample),
+      examine: ({ path, now }) => examine(db, path, now),
+      listSamples: (since) => survey.listSamples(since),
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { ChunkAcceptance } from '../backfills.ts'
 import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
 import type { Acceptance, NewQuarantine } from '../store.ts'
 
@@ -92,6 +93,14 @@ export function packAll(entries: readonly Acceptance[], block: Buffer, at: numbe
     next += packedBytes(entry)
     return packed
   })
+}
+
+/** As it crosses the thread. */
+export type PackedChunk = Omit<ChunkAcceptance, 'entries'> & { readonly entries: readonly PackedAcceptance[] }
+
+/** @throws as `pack` */
+export function packChunk(chunk: ChunkAcceptance, block: Buffer, at: number): PackedChunk {
+  return { ...chunk, entries: packAll(chunk.entries, block, at) }
 }
 
 /** The bytes of one acceptance, as views of the block. */

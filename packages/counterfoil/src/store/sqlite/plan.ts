@@ -41,7 +41,9 @@ export class Planning {
     this.#request = db.prepare(
       'insert into counterfoil_request (effect, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
-    this.#due = db.prepare('insert into counterfoil_due (effect, recipient, at, worker) values (?, ?, ?, ?)')
+    this.#due = db.prepare(
+      'insert into counterfoil_due (effect, recipient, at, worker, domain) values (?, ?, ?, ?, ?)',
+    )
     this.#attempt = db.prepare(
       'insert into counterfoil_attempt (effect, number, begun_at, worker) values (?, 1, ?, ?)',
     )
@@ -139,7 +141,13 @@ export class Planning {
     )
     const seq = written.lastInsertRowid as number
     this.#request.run(seq, request.keyId, request.nonce, request.ciphertext)
-    this.#due.run(seq, recipient, plannedAt + (begin?.leaseMs ?? 0), begin?.worker ?? null)
+    this.#due.run(
+      seq,
+      recipient,
+      plannedAt + (begin?.leaseMs ?? 0),
+      begin?.worker ?? null,
+      order?.domain ?? null,
+    )
     // Design decision 3 in the same commit, where the worker that plans has a place free.
     if (begin !== undefined) this.#attempt.run(seq, at, begin.worker)
     this.#counts.add(`effects.${state}`, 1)

@@ -10,10 +10,21 @@ import type {
   SqlValue,
   Store,
 } from '../store.ts'
-import { CallQueue } from './call-queue.ts'
+import { CallQueue, type Calls } from './call-queue.ts'
 import type { Order, Statement, WorkerOptions } from './protocol.ts'
-import { closed, Thread } from './thread.ts'
+import { closed, type StoreThread, Thread } from './thread.ts'
 import { acceptIn, planIn } from './user-transaction.ts'
+
+/** Who does what is asked: a thread of its own, unless tests put something else in its place. */
+interface Performers {
+  readonly thread: StoreThread
+  readonly calls: Calls
+}
+
+function onThread(options: WorkerOptions): Performers {
+  const thread = new Thread(options)
+  return { thread, calls: new CallQueue(thread, options.path) }
+}
 
 /**
  * The main thread's side of the port: calls go to the queue that makes batches of them; what belongs to a
@@ -22,15 +33,15 @@ import { acceptIn, planIn } from './user-transaction.ts'
 export class SqliteStore implements Store {
   readonly kind = 'sqlite'
   readonly location: string
-  readonly #thread: Thread
-  readonly #calls: CallQueue
+  readonly #thread: StoreThread
+  readonly #calls: Calls
   #state: 'closed' | 'open' | 'closing' = 'closed'
   #closing: Promise<void> | undefined
 
-  constructor(options: WorkerOptions) {
+  constructor(options: WorkerOptions, { thread, calls } = onThread(options)) {
     this.location = options.path
-    this.#thread = new Thread(options)
-    this.#calls = new CallQueue(this.#thread, options.path)
+    this.#thread = thread
+    this.#calls = calls
   }
 
   async open({ migrate }: { migrate: boolean }): Promise<MigrationReport> {
@@ -97,6 +108,7 @@ export class SqliteStore implements Store {
   readonly status: Store['status'] = () => this.#call('status', null)
   readonly backlog: Store['backlog'] = () => this.#call('backlog', null)
   readonly listReceipts: Store['listReceipts'] = (query) => this.#call('listReceipts', query)
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#call('endOfWalk', page)
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
   readonly showEffects: Store['showEffects'] = (name) => this.#call('showEffects', name)
@@ -106,6 +118,7 @@ export class SqliteStore implements Store {
     this.#call('decideQuarantine', decision)
   readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
+  readonly decideEffect: Store['decideEffect'] = (decision) => this.#call('decideEffect', decision)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
   readonly knownDeliveries: Store['knownDeliveries'] = (questions) => this.#call('knownDeliveries', questions)
   readonly planBackfill: Store['planBackfill'] = (backfill) => this.#call('planBackfill', backfill)
@@ -119,6 +132,13 @@ export class SqliteStore implements Store {
   acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
     return this.#state === 'open' ? this.#calls.acceptChunk(chunk) : Promise.reject(closed())
   }
+  readonly readRequest: Store['readRequest'] = (effect) => this.#call('readRequest', effect)
+  readonly search: Store['search'] = (query) => this.#call('search', query)
+  readonly survey: Store['survey'] = (query) => this.#call('survey', query)
+  readonly keepSample: Store['keepSample'] = (sample) => this.#call('keepSample', sample)
+  readonly examine: NonNullable<Store['examine']> = () =>
+    this.#call('examine', { path: this.location, now: Date.now() })
+  readonly listSamples: Store['listSamples'] = (since) => this.#call('listSamples', since)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {
     if (this.#state !== 'open') throw closed()
