@@ -11,6 +11,7 @@ import { Credentials, newToken } from '../packages/counterfoil/src/operate/index
 import { Authentication } from '../packages/counterfoil/src/server/authentication.ts'
 import { type Server, serve } from '../packages/counterfoil/src/server/index.ts'
 import { operatorApi } from '../packages/counterfoil/src/server/operator-api.ts'
+import { Sessions } from '../packages/counterfoil/src/server/sessions.ts'
 import { github as signed } from './processes.ts'
 
 /** Nothing that the server says or keeps in the open may hold one of these. */
@@ -156,8 +157,15 @@ describe('what operators may do, and what nobody sees', () => {
     proposal: 'none',
   })
 
+  const apiFor = (credentials: Credentials) =>
+    operatorApi(app, {
+      authentication: new Authentication(credentials, app.clock),
+      sessions: new Sessions(app.clock),
+      publicUrl: undefined,
+    })
+
   test('every route of the interface has its place in the table', () => {
-    const api = operatorApi(app, new Authentication(new Credentials([], {}), app.clock))
+    const api = apiFor(new Credentials([], {}))
     const served = api.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)
@@ -165,7 +173,7 @@ describe('what operators may do, and what nobody sees', () => {
   })
 
   test('without credentials, or with false ones, every route answers 401 and nothing else', async () => {
-    const api = operatorApi(app, new Authentication(new Credentials(app.operators, {}), app.clock))
+    const api = apiFor(new Credentials(app.operators, {}))
     let address = 0
     for (const [method, path] of routes) {
       for (const headers of [{}, { authorization: 'Bearer false' }, { authorization: 'Basic dmVyYTp4' }]) {

@@ -1,5 +1,5 @@
+export { figureOfReason } from './backfill-moves.ts'
 export type * from './backfills.ts'
-export { figureOfReason } from './backfills.ts'
 
 export { attempting, begunAttempt } from './begun.ts'
 export { KeyRing, loadKeyRing } from './key-ring.ts'

@@ -1,4 +1,5 @@
 import type {
+  BackfillFigure,
   EffectId,
   EffectKey,
   EffectState,
@@ -18,8 +19,6 @@ import type {
   BackfillLease,
   BackfillPlanned,
   BackfillView,
-  ChunkAcceptance,
-  ChunkAccepted,
   DeliveryKnown,
   DeliveryQuestion,
   NewBackfill,
@@ -281,6 +280,20 @@ export type Accepted =
       readonly first: ReceiptId
       readonly repeated: boolean
     }
+
+/** One chunk, by the worker that holds the lease. */
+export interface ChunkAcceptance extends BackfillLease {
+  readonly chunk: number
+  readonly items: number
+  /** Of items that are no entries. */
+  readonly others: readonly BackfillFigure[]
+  readonly entries: readonly Acceptance[]
+}
+
+export type ChunkAccepted =
+  | { readonly kind: 'taken'; readonly backfill: BackfillView }
+  /** It is not this worker's turn, or not this chunk's: nothing was written. */
+  | { readonly kind: 'lost'; readonly backfill: BackfillView | null }
 
 export interface OutboxClaim {
   readonly worker: WorkerId

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { noCounts } from '../../domain/index.ts'
-import type { BackfillPlan, BackfillView, ChunkAcceptance, NewBackfill } from '../backfills.ts'
-import type { Acceptance, Store } from '../store.ts'
+import type { BackfillPlan, BackfillView, NewBackfill } from '../backfills.ts'
+import type { Acceptance, ChunkAcceptance, Store } from '../store.ts'
 import {
   accepted,
   alice,

@@ -1,29 +1,29 @@
 import {
   afterChunk,
-  type BackfillChunk,
-  type BackfillDecided,
-  type BackfillDecision,
-  type BackfillLease,
-  type BackfillPlanned,
   type BackfillRow,
-  type BackfillView,
   backfillValues,
-  type ChunkAcceptance,
-  type ChunkAccepted,
-  type DeliveryKnown,
-  type DeliveryQuestion,
   decidedOn,
   isTurnOf,
   leasedTo,
   leftBy,
-  type NewBackfill,
   plannedAnew,
   toBackfill,
   toChunk,
   viewOf,
+} from '../backfill-moves.ts'
+import type {
+  BackfillChunk,
+  BackfillDecided,
+  BackfillDecision,
+  BackfillLease,
+  BackfillPlanned,
+  BackfillView,
+  DeliveryKnown,
+  DeliveryQuestion,
+  NewBackfill,
 } from '../backfills.ts'
 import { deliveryToBytes, fingerprintToBytes } from '../digest.ts'
-import type { Acceptance, Accepted, Store } from '../store.ts'
+import type { Acceptance, Accepted, ChunkAcceptance, ChunkAccepted, Store } from '../store.ts'
 import type { AuditLog } from './audit.ts'
 import { Block, numbers, texts } from './columns.ts'
 import type { Run } from './connection.ts'

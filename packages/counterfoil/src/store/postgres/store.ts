@@ -5,13 +5,14 @@ import {
   type ReceiptId,
   type WorkerId,
 } from '../../domain/index.ts'
-import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
   AlertPlan,
   AlertPlanned,
+  ChunkAcceptance,
+  ChunkAccepted,
   DueClaim,
   DueWork,
   EffectDecided,

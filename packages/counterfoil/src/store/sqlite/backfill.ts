@@ -1,26 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
   afterChunk,
-  type BackfillChunk,
-  type BackfillDecided,
-  type BackfillDecision,
-  type BackfillLease,
-  type BackfillPlanned,
   type BackfillRow,
-  type BackfillView,
   backfillValues,
-  type ChunkAccepted,
   decidedOn,
   isTurnOf,
   leasedTo,
   leftBy,
-  type NewBackfill,
   plannedAnew,
   toBackfill,
   toChunk,
   viewOf,
+} from '../backfill-moves.ts'
+import type {
+  BackfillChunk,
+  BackfillDecided,
+  BackfillDecision,
+  BackfillLease,
+  BackfillPlanned,
+  BackfillView,
+  NewBackfill,
 } from '../backfills.ts'
-import type { Store } from '../store.ts'
+import type { ChunkAccepted, Store } from '../store.ts'
 import type { Accept } from './accept.ts'
 import type { AuditLog } from './audit.ts'
 import type { PackedChunk } from './packing.ts'

@@ -1,6 +1,5 @@
 import { CounterfoilError } from '../../domain/index.ts'
-import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
-import type { Acceptance, Accepted } from '../store.ts'
+import type { Acceptance, Accepted, ChunkAcceptance, ChunkAccepted } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
 import { pack, packAll, packChunk, packedBytes, packedBytesOfAll } from './packing.ts'

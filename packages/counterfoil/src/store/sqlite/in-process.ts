@@ -1,5 +1,4 @@
-import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
-import type { Acceptance, Accepted } from '../store.ts'
+import type { Acceptance, Accepted, ChunkAcceptance, ChunkAccepted } from '../store.ts'
 import type { Calls } from './call-queue.ts'
 import type { Desk } from './desk.ts'
 import { toError } from './failure.ts'

@@ -1,6 +1,5 @@
-import type { ChunkAcceptance } from '../backfills.ts'
 import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
-import type { Acceptance, NewQuarantine } from '../store.ts'
+import type { Acceptance, ChunkAcceptance, NewQuarantine } from '../store.ts'
 
 /**
  * How an acceptance crosses the thread: plain fields in a row, and all bytes of a batch in one block that is

@@ -1,8 +1,9 @@
-import type { ChunkAcceptance, ChunkAccepted } from '../backfills.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
+  ChunkAcceptance,
+  ChunkAccepted,
   MigrationReport,
   Plan,
   Planned,

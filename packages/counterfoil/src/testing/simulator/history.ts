@@ -85,7 +85,7 @@ export type EntryOf<K extends Kind> = Extract<Entry, { readonly kind: K }>
 export interface PlannedDelivery {
   readonly index: number
   readonly at: number
-  readonly producer: 'std' | 'hub'
+  readonly producer: string
   readonly id: string
   readonly type: string
   readonly body: string

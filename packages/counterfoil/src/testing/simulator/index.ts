@@ -9,4 +9,6 @@ export type {
   Promises,
 } from './history.ts'
 export { type ShapeName, shapeNames } from './shapes.ts'
+export { type Shrunk, shrink } from './shrink.ts'
 export { type Simulated, type SimulateOptions, simulate } from './simulate.ts'
+export { Tally, type TallyRecord } from './tally.ts'

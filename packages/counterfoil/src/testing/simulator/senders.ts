@@ -2,7 +2,7 @@ import type { Draws } from './draws.ts'
 import type { FaultKind, Faults } from './faults.ts'
 import type { Entry, PlannedDelivery } from './history.ts'
 import type { Ready } from './running.ts'
-import { requestOf } from './sender.ts'
+import type { Scenario } from './scenario.ts'
 import type { Timeline } from './timeline.ts'
 import type { Workbench } from './workbench.ts'
 
@@ -16,6 +16,7 @@ export interface SendersWorld {
   readonly bench: Workbench
   readonly fleet: Ready
   record(entry: Entry): void
+  readonly requestOf: Scenario['requestOf']
 }
 
 /** The producers of one schedule: each sends its delivery until it is told that it was taken, or that it never will be. */
@@ -81,7 +82,7 @@ export class Senders {
     timeline.after(late, null, () => {
       if (!to.life.alive) return
       record({ at: timeline.now, kind: 'delivered', delivery: index, process: to.life.process, try: nth })
-      void to.app.receiveIncoming(requestOf(delivery, timeline.now)).then(async (response) => {
+      void to.app.receiveIncoming(this.#world.requestOf(delivery, timeline.now)).then(async (response) => {
         if (!to.life.alive) return
         const text = await response.text()
         const { outcome = null, receipt = null } = readAnswer(text)

@@ -1,12 +1,12 @@
 import { violationsOf } from './checks/index.ts'
 import type { Violation } from './checks/violation.ts'
 import type { Fault } from './faults.ts'
+import { fleetScenario } from './fleet-scenario.ts'
 import type { History } from './history.ts'
+import type { MakeScenario } from './scenario.ts'
 import { runSchedule } from './schedule.ts'
-import type { ShapeName } from './shapes.ts'
 import { storyOf } from './story.ts'
 import { Workbench } from './workbench.ts'
-import type { Part } from './workload.ts'
 
 export interface SimulateOptions {
   /** Ids of faults (`Simulated.faults`) and indexes of deliveries that are left out; everything else stays as it was. */
@@ -22,7 +22,7 @@ export interface Simulated {
   /** The faults that struck, in their order. */
   readonly faults: readonly Fault[]
   /** The contract shape of each recipient. */
-  readonly shapes: Readonly<Record<Part, ShapeName>>
+  readonly shapes: Readonly<Record<string, string>>
   /** Steps of the schedule. */
   readonly steps: number
   /** What happened, in words, with virtual times; made when it is asked for. */
@@ -38,12 +38,19 @@ let workbench: Promise<Workbench> | undefined
  * @param seed a whole number from 0 to 2^53
  */
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Simulated> {
+  return await simulateScenario(seed, fleetScenario, options)
+}
+
+/** The same with a configuration of somebody else's. */
+export async function simulateScenario(
+  seed: number,
+  scenario: MakeScenario,
+  options: SimulateOptions = {},
+): Promise<Simulated> {
   workbench ??= Workbench.open()
   const { faults: withoutFaults, deliveries } = options.without ?? {}
-  const { history, faults, shapes, steps } = await runSchedule(seed, await workbench, {
-    faults: withoutFaults ?? new Set(),
-    deliveries: deliveries ?? new Set(),
-  })
+  const left = { faults: withoutFaults ?? new Set<string>(), deliveries: deliveries ?? new Set<number>() }
+  const { history, faults, shapes, steps } = await runSchedule(seed, await workbench, left, scenario)
   const violations = violationsOf(history)
   return {
     seed,

@@ -1,13 +1,11 @@
 import type { Violation } from './checks/index.ts'
 import { type Fault, faultKinds } from './faults.ts'
 import type { Entry, History } from './history.ts'
-import type { ShapeName } from './shapes.ts'
-import type { Part } from './workload.ts'
 
 export interface Told {
   readonly history: History
   readonly faults: readonly Fault[]
-  readonly shapes: Readonly<Record<Part, ShapeName>>
+  readonly shapes: Readonly<Record<string, string>>
   readonly violations: readonly Violation[]
 }
 

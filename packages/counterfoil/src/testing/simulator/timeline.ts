@@ -16,6 +16,9 @@ interface Entry {
 /** Longest schedule: one that takes more steps goes round in circles. */
 export const maxSteps = 60_000
 
+/** Steps between turns of the event loop, which other work of the program may wait for. */
+const turnEvery = 64
+
 /**
  * True time and everything that waits for it, in one queue. One entry runs at a time, and the next only when all that
  * follows from it is over: so the order is the queue's, and the queue's is the seed's.
@@ -51,15 +54,19 @@ export class Timeline {
   /** Runs until `until`, or until `done` says so, which is asked now and then. */
   run(until: number, done: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
+      // Once every microtask has run; a turn of the event loop for each step would cost more than the step.
+      const soon = () => process.nextTick(step)
       const step = () => {
         try {
-          if (this.#advance(until) && !(this.steps % 8 === 0 && done())) setImmediate(step)
-          else resolve()
+          const goesOn = this.#advance(until) && !(this.steps % 8 === 0 && done())
+          if (!goesOn) resolve()
+          else if (this.steps % turnEvery === 0) setImmediate(step)
+          else queueMicrotask(soon)
         } catch (error) {
           reject(error)
         }
       }
-      step()
+      setImmediate(step)
     })
   }
 
