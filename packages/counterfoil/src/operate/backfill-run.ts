@@ -1,5 +1,5 @@
 import type { Counterfoil } from '../counterfoil.ts'
-import { type BackfillFigure, type CounterfoilError, codeOf, type WorkerId } from '../domain/index.ts'
+import { type BackfillFigure, CounterfoilError, codeOf, type WorkerId } from '../domain/index.ts'
 import { passes } from '../engine/index.ts'
 import type { BackfillIntake, BackfillItem } from '../intake/index.ts'
 import type { Acceptance, BackfillView } from '../store/index.ts'
@@ -36,14 +36,16 @@ export async function takeIn(app: Counterfoil, turn: BackfillTurn): Promise<Back
       await app.store.leaveBackfill({ name, worker, at: app.clock.now(), halted: null })
       return await app.store.showBackfill(name)
     } catch (error) {
-      const code = codeOf(error)
-      if (code === 'backfill_changed' || code === 'backfill_unreadable' || code === 'not_found') {
-        const halted = (error as CounterfoilError).message
+      const code = codeOf(error) ?? 'internal'
+      if (!passes(error)) {
+        // Our own errors say no payload. Nothing of the chunk was written, and to try it again would not mend it.
+        const halted =
+          error instanceof CounterfoilError ? error.message : `An ${code} error: ${(error as Error).name}.`
         app.log('error', 'a backfill halted', { backfill: name, code, why: halted })
         await app.store.leaveBackfill({ name, worker, at: app.clock.now(), halted })
         return await app.store.showBackfill(name)
       }
-      if (!passes(error) || signal.aborted) throw error
+      if (signal.aborted) throw error
       app.log('warn', 'the store did not take a chunk of a backfill; it is tried again', {
         backfill: name,
         code,

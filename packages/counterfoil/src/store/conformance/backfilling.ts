@@ -287,3 +287,16 @@ async function running(store: Store, about: { chunks?: number } = {}): Promise<v
   await approve(store)
   await begin(store)
 }
+
+/** One backfill from its plan, made twice, to its end: every statement that it needs. */
+export async function backfilled(store: Store): Promise<void> {
+  await store.planBackfill(planned())
+  await running(store)
+  await store.knownDeliveries([old('a').receipt])
+  await store.leaseBackfill(lease())
+  await store.leaveBackfill({ name: 'march', worker: alice, at: start, halted: null })
+  await store.leaseBackfill(lease())
+  const taken = await store.acceptChunk(taking(0))
+  assert.equal(taken.backfill?.state, 'done')
+  assert.equal((await store.backfillChunks({ name: 'march', from: 0, limit: 9 })).length, 1)
+}
