@@ -190,10 +190,11 @@ class Live {
 
   async #deliver(counts: boolean): Promise<void> {
     const index = this.#next++
+    const request = signed(`live_${index}`, { id: `live-${index}` })
+    // The same bytes with each try: others under this id would be a conflict.
+    const init = { method: 'POST', headers: request.headers, body: await request.text() }
     for (;;) {
-      const request = signed(`live_${index}`, { id: `live-${index}` })
       const begun = performance.now()
-      const init = { method: 'POST', headers: request.headers, body: await request.text() }
       const ok = await fetch(`${this.#url}/in/bench`, init).then(
         async (response) => {
           await response.arrayBuffer()
