@@ -60,6 +60,9 @@ const routes: readonly (readonly [method: 'GET' | 'POST', path: string, least: R
   ['POST', '/backfills/:id/run', 'operator'],
   ['POST', '/backfills/:id/pause', 'operator'],
   ['POST', '/backfills/:id/resume', 'operator'],
+  ['GET', '/retention', 'viewer'],
+  ['POST', '/retention/apply', 'approver'],
+  ['POST', '/retention/erase', 'approver'],
   ['GET', '/audit', 'viewer'],
   ['GET', '/audit/verify', 'viewer'],
 ]

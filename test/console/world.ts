@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -127,7 +126,7 @@ export class ConsoleWorld {
   }
 
   async start(): Promise<this> {
-    build()
+    checkBuild()
     this.server = await serve(this.app, {
       port: 0,
       env: operators,
@@ -252,12 +251,13 @@ function cancelled(timer: NodeJS.Timeout): () => void {
   return () => clearTimeout(timer)
 }
 
-/** What is tested is what is there now, not what was built when the checkout was installed. */
-function build(): void {
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/build-console.js')], {
-    encoding: 'utf8',
+/** What is tested is what is there now: `npm test` builds the console before it begins. */
+function checkBuild(): void {
+  const built = join(root, 'packages/counterfoil/dist/console/index.html')
+  const files = ['src', 'style'].flatMap((folder) => {
+    const names = readdirSync(join(root, 'console', folder), { recursive: true, encoding: 'utf8' })
+    return names.map((name) => statSync(join(root, 'console', folder, name)).mtimeMs)
   })
-  if (status !== 0) throw new Error(`The console does not build: ${stderr}`)
-  if (!existsSync(join(root, 'packages/counterfoil/dist/console/index.html')))
-    throw new Error('The build left no page.')
+  if (existsSync(built) && statSync(built).mtimeMs >= Math.max(...files)) return
+  throw new Error('The console was not built since it changed: npm run build:console')
 }

@@ -19,6 +19,7 @@ const looks = {
   running: ['open', '◐'],
   paused: ['doubt', '‖'],
   approved: ['open', '○'],
+  halted: ['bad', '!'],
 } as const satisfies Record<string, readonly [string, string]>
 
 export function State({ of }: { readonly of: string }) {

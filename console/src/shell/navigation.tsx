@@ -8,7 +8,9 @@ export const places = [
   { path: '/console/quarantine', name: 'Quarantine', key: 'q' },
   { path: '/console/effects', name: 'Effects', key: 'e' },
   { path: '/console/receipts', name: 'Receipts', key: 'r' },
+  { path: '/console/backfills', name: 'Backfills', key: 'b' },
   { path: '/console/recipients', name: 'Recipients', key: 'p' },
+  { path: '/console/retention', name: 'Retention', key: 't' },
   { path: '/console/audit', name: 'Audit', key: 'a' },
 ] as const
 

@@ -22,6 +22,9 @@ const Receipts = lazy(() => import('../pages/receipts.tsx').then((page) => page.
 const Receipt = lazy(() => import('../pages/receipt.tsx').then((page) => page.Receipt))
 const Recipients = lazy(() => import('../pages/recipients.tsx').then((page) => page.Recipients))
 const Search = lazy(() => import('../pages/search.tsx').then((page) => page.Search))
+const Backfills = lazy(() => import('../pages/backfills.tsx').then((page) => page.Backfills))
+const Backfill = lazy(() => import('../pages/backfill.tsx').then((page) => page.Backfill))
+const Retention = lazy(() => import('../pages/retention.tsx').then((page) => page.Retention))
 const Audit = lazy(() => import('../pages/audit.tsx').then((page) => page.Audit))
 
 /** What stands around every page: search, the way to the other pages, who is signed in. */
@@ -79,6 +82,9 @@ function Pages() {
       <Route path="/console/recipients" component={Recipients} />
       <Route path="/console/quarantine" component={Quarantine} />
       <Route path="/console/quarantine/:id" component={QuarantineEntry} />
+      <Route path="/console/backfills" component={Backfills} />
+      <Route path="/console/backfills/:name" component={Backfill} />
+      <Route path="/console/retention" component={Retention} />
       <Route path="/console/audit" component={Audit} />
       <Route default component={Nowhere} />
     </Router>

@@ -9,6 +9,9 @@ import {
   type OwnerRule,
   ownerByRule,
   type Random,
+  type Retention,
+  type RetentionOptions,
+  retentionOf,
 } from './domain/index.ts'
 import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
@@ -132,6 +135,11 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly backfills?: Readonly<Record<string, BackfillOptions>>
   /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
+  /**
+   * How long what is kept, and how late something may still come. Without it nothing is ever removed; `{}` keeps the
+   * least that is safe.
+   */
+  readonly retention?: RetentionOptions
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
   /** How long a claim on local work lasts without renewal. Default `10s`. */
@@ -172,9 +180,16 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
   readonly backfills: ReadonlyMap<string, BackfillOptions>
+  /** Null: nothing is ever removed. */
+  readonly retention: Retention | null
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /**
+   * Opens the store with its vault, without migrating or starting: for commands that forget, or that accept.
+   * @throws `store_*`, `key_ring_*`, `vault_*`
+   */
+  openStore(): Promise<void>
   /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
   readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
   /** The opened request of an effect; null when retention removed it. @throws as `readPayload` */
@@ -267,6 +282,17 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       { hint: 'Add it to recipients.' },
     )
   }
+  const retention =
+    options.retention === undefined
+      ? null
+      : retentionOf(options.retention, {
+          producers: [...producers.values()].map((one) => ({
+            name: one.name,
+            retryHorizon: one.kind.retryHorizon,
+            isInternal: isInternal(one),
+          })),
+          recipients: [...recipients.values()],
+        })
   const counters = new Map<string, number>()
   let vault = given
   const openVault = () => {
@@ -298,10 +324,14 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
     twoPersons,
     alerts,
     backfills,
+    retention,
     clock,
     random,
     log,
     counters,
+    async openStore() {
+      await store.open({ migrate: false, vault: openVault() })
+    },
     async readPayload({ id, vault: place }) {
       const sealed = await store.readVault(place)
       return sealed === null ? null : openVault().open(sealed, id)
@@ -333,7 +363,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       const network = parts?.network ?? keyNetwork
       const listed = backfills.get(name)?.source
       return backfillIntake(
-        { vault: openVault(), random, ownerOf, types, clock, beyondRetention: () => false },
+        { vault: openVault(), random, ownerOf, types, clock },
         gateOf(producer, network, clock),
         { name, source, list: typeof listed === 'function' ? listed : null },
       )
@@ -364,7 +394,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       if (parts !== undefined) return
       // Before the store: production without a key must not even make a file.
       const vault = openVault()
-      await store.open({ migrate: true })
+      await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },
@@ -384,6 +414,8 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
             options.onAlert ??
             (({ reason, at: raisedAt, ...about }: Alert) =>
               log('warn', `alert: ${reason}`, { ...about, raisedAt })),
+          retainer:
+            retention?.everyMs == null ? null : { periods: retention.periods, everyMs: retention.everyMs },
           leaseMs: milliseconds(options.lease ?? '10s'),
           planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
           transactions,

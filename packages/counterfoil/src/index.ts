@@ -26,6 +26,7 @@ export {
   type OwnerRule,
   type Random,
   type ReceivedEvent,
+  type RetentionOptions,
 } from './domain/index.ts'
 export {
   type AlertDelivery,

@@ -14,7 +14,16 @@ import {
   takeIn,
 } from '../operate/index.ts'
 import type { BackfillView } from '../store/index.ts'
-import { acting, actOf, actOptions, actUsage, operatorOf, operatorOption, viewerOf } from './acting.ts'
+import {
+  acting,
+  actOf,
+  actOptions,
+  actUsage,
+  operatorOf,
+  operatorOption,
+  viewerOf,
+  withVault,
+} from './acting.ts'
 import { printBackfill, progressInWords } from './backfill-print.ts'
 import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { table, time } from './print.ts'
@@ -33,7 +42,7 @@ export const backfillPlan: Command = {
     sequence: { type: 'string' },
     within: { type: 'string' },
   },
-  run: acting(async (app, invocation) => {
+  run: withVault(async (app, invocation) => {
     const { out } = invocation
     const request = requestOf(invocation)
     const operator = operatorOf(app, invocation)
@@ -69,7 +78,7 @@ export const backfillRun: Command = {
   usage: `counterfoil backfill run NAME [--rate N/s] [--detach] ${actUsage}`,
   example: "counterfoil backfill run march --rate 200/s --operator olga --reason 'approved by abe'",
   options: { ...actOptions, rate: { type: 'string' }, detach: { type: 'boolean' } },
-  run: acting(async (app, invocation) => {
+  run: withVault(async (app, invocation) => {
     const name = oneName(invocation, 'a backfill')
     const operator = viewerOf(app, invocation)
     const { state } = await showBackfill(app, operator, name)

@@ -7,6 +7,8 @@ export interface Refusal {
   readonly why: string
   /** When another try makes sense. */
   readonly retryAfterMs?: number
+  /** Further members of the answer. */
+  readonly members?: Readonly<Record<string, unknown>>
   /** Of what is refused for its age alone: when it was fresh. */
   readonly signedAt?: Instant
 }

@@ -1,5 +1,5 @@
 import type { Clock, ReceivedEvent, WorkerId } from '../domain/index.ts'
-import type { Acceptance, Accepted, Store } from '../store/index.ts'
+import { type Acceptance, type Accepted, BeyondRetention, type Store } from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import type { Arrival } from './arrival.ts'
 import { authenticate, verify } from './authenticate.ts'
@@ -90,12 +90,16 @@ interface Entry {
 }
 
 /** Design decision 1: one transaction. Whoever plans it is told after the commit, and told nothing if there was none. */
-async function accept(ports: TakePorts, event: Interpreted): Promise<Accepted> {
+async function accept(ports: TakePorts, event: Interpreted): Promise<Accepted | Refusal> {
   const entry = toEntry(ports, event)
   try {
     const accepted = await ports.store.accept(entry.acceptance)
     handOver(ports, entry, accepted)
     return accepted
+  } catch (error) {
+    if (!(error instanceof BeyondRetention)) throw error
+    const boundary = new Date(error.boundary).toISOString()
+    return { ...refuse('beyond_retention', error.message), members: { boundary } }
   } finally {
     giveBack(ports, entry)
   }
@@ -105,7 +109,8 @@ async function accept(ports: TakePorts, event: Interpreted): Promise<Accepted> {
 async function acceptAll(ports: TakePorts, events: readonly Interpreted[]): Promise<readonly Accepted[]> {
   const entries: Entry[] = []
   try {
-    for (const event of events) entries.push(toEntry(ports, event))
+    // One that is beyond retention waits in quarantine: to refuse it would be to refuse the others.
+    for (const event of events) entries.push(toEntry(ports, event, 'quarantined'))
     if (entries.length === 0) return []
     const accepted = await ports.store.acceptAll(entries.map(({ acceptance }) => acceptance))
     for (const [index, one] of accepted.entries()) handOver(ports, entries[index]!, one)
@@ -115,10 +120,16 @@ async function acceptAll(ports: TakePorts, events: readonly Interpreted[]): Prom
   }
 }
 
-function toEntry(ports: TakePorts, { receipt, body, fit }: Interpreted): Entry {
+function toEntry(
+  ports: TakePorts,
+  { receipt, body, fit }: Interpreted,
+  beyond?: Acceptance['beyond'],
+): Entry {
   const lease = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
   try {
-    return { acceptance: acceptance(ports, receipt, body, fit, lease), fit, holdsPlace: lease !== null }
+    const made = acceptance(ports, receipt, body, fit, lease)
+    const entry = beyond === undefined ? made : { ...made, beyond }
+    return { acceptance: entry, fit, holdsPlace: lease !== null }
   } catch (error) {
     if (lease !== null) ports.handOff?.release()
     throw error

@@ -65,7 +65,8 @@ export async function planBackfill(
     throw stateRefused(known, 'planned')
   const { producer, source, sequence } = await asked(app, request)
   const intake = app.backfillIntake({ name, producer, source })
-  using survey = new Survey(app, intake, { name, producer, source, sequence })
+  const { boundary } = await app.store.retention()
+  using survey = new Survey(app, intake, { name, producer, source, sequence }, boundary)
   for await (const found of chunksOf(intake)) {
     await survey.add(found)
     onProgress(survey.items)
@@ -103,6 +104,8 @@ class Survey {
   readonly #intake: BackfillIntake
   readonly #asked: Asked
   readonly #seen = new Seen()
+  /** Events from before it whose identity nobody knows are never processed. */
+  readonly #boundary: Instant | null
   readonly #chunks: BackfillChunk[] = []
   readonly #faults = new Sampling<BackfillFault>()
   readonly #lacking = new Sampling<string>()
@@ -111,7 +114,8 @@ class Survey {
   #from: Instant | null = null
   #to: Instant | null = null
 
-  constructor(app: Counterfoil, intake: BackfillIntake, about: Asked) {
+  constructor(app: Counterfoil, intake: BackfillIntake, about: Asked, boundary: Instant | null) {
+    this.#boundary = boundary
     this.#app = app
     this.#intake = intake
     this.#asked = about
@@ -154,10 +158,7 @@ class Survey {
 
   async #read(item: BackfillItem): Promise<readonly Interpreted[]> {
     const read = await this.#intake.read(item)
-    if (read.kind === 'events') {
-      this.#count(read.others)
-      return read.events
-    }
+    if (read.kind === 'events') return read.events
     this.#count([read.figure])
     this.#faults.add({ place: item.place, figure: read.figure, why: read.why })
     return []
@@ -173,6 +174,7 @@ class Survey {
     const known = this.#seen.add(delivery, fingerprint, stored)
     if (known !== 'new') return known
     this.#lacking.add(eventId)
+    if (eventAt !== null && this.#boundary !== null && eventAt < this.#boundary) return 'beyondRetention'
     return event.fit.kind === 'fits' ? 'new' : figureOfReason(event.fit.reason)
   }
 

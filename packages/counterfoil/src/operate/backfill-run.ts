@@ -103,7 +103,6 @@ async function prepare(intake: BackfillIntake, items: readonly BackfillItem[]) {
     const read = await intake.read(item)
     if (read.kind === 'fault') others.push(read.figure)
     else {
-      others.push(...read.others)
       for (const event of read.events) entries.push(intake.acceptance(event))
     }
     // Live deliveries of this process come in between.

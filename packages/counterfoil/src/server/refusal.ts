@@ -21,6 +21,8 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   backfill_changed: 409,
   backfill_malformed: 409,
   backfill_unreadable: 409,
+  erasure_refused: 409,
+  retention_missing: 409,
   body_too_large: 413,
   content_type_unsupported: 415,
   credentials_locked: 429,

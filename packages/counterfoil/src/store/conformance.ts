@@ -13,6 +13,7 @@ import { outbox } from './conformance/outbox.ts'
 import { planning } from './conformance/planning.ts'
 import { quarantined } from './conformance/quarantine.ts'
 import { reading } from './conformance/reading.ts'
+import { retaining } from './conformance/retaining.ts'
 import { sessions } from './conformance/sessions.ts'
 import { settling } from './conformance/settling.ts'
 
@@ -36,6 +37,7 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('settle', () => settling(makeStore))
     describe('read', () => reading(makeStore))
     describe('quarantine', () => quarantined(makeStore))
+    describe('retention', () => retaining(makeStore))
     describe('audit', () => auditing(makeStore))
     describe('backfill', () => backfilling(makeStore))
     describe('operate', () => operating(makeStore))

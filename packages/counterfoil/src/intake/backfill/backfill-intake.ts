@@ -2,13 +2,13 @@ import type { Clock } from '../../domain/index.ts'
 import type { Acceptance, BackfillSource } from '../../store/index.ts'
 import { type AcceptancePorts, acceptance } from '../acceptance.ts'
 import type { Gate } from '../gate.ts'
-import type { Interpreted } from '../interpret.ts'
+import type { Interpreted, InterpretPorts } from '../interpret.ts'
 import type { EventTypes } from '../producer.ts'
 import { type BackfillItem, headerRoom, type ListEvents, type Place } from './item.ts'
-import { type ItemPorts, type ReadItem, readItem } from './read-item.ts'
+import { type ReadItem, readItem } from './read-item.ts'
 import { readSource } from './read-source.ts'
 
-export interface BackfillPorts extends AcceptancePorts, ItemPorts {
+export interface BackfillPorts extends AcceptancePorts, InterpretPorts {
   readonly types: EventTypes
   readonly clock: Clock
 }

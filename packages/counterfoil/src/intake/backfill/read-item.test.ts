@@ -8,24 +8,22 @@ import { type ReadItem, readItem } from './read-item.ts'
 
 const tenYearsMs = 315_000_000_000
 
-const ports = (now: number, isBeyond = false) => ({
+const ports = (now: number) => ({
   types: new Map(),
   clock: { now: () => now, after: () => () => {} },
   random: { bytes: (count: number) => new Uint8Array(count), fraction: () => 0 },
-  beyondRetention: () => isBeyond,
 })
 
 interface About {
   readonly now?: number
   readonly vector?: Vector
-  readonly isBeyond?: boolean
 }
 
 async function read(
   kind: ProducerKind,
   source: 'events' | 'requests',
   bytes: Uint8Array | null,
-  { now = 0, vector, isBeyond = false }: About = {},
+  { now = 0, vector }: About = {},
 ): Promise<ReadItem> {
   // As in vectors/README.md: where the request was sent to.
   const publicUrl = vector?.config.publicUrl ?? vector?.request.url.replace(/[?#].*$/, '')
@@ -33,7 +31,7 @@ async function read(
   const { keys } = serverOf(vector ?? ({} as Vector), kind.keyHosts)
   const gate = { producer: of, keys, rate: null, methods: [], allow: 'POST' }
   const item = { place: 'item 1', bytes, digest: new Uint8Array(32), next: { at: 1, before: 1 } }
-  return await readItem(ports(now, isBeyond), gate, { source, origin: 'backfill/test' }, item)
+  return await readItem(ports(now), gate, { source, origin: 'backfill/test' }, item)
 }
 
 /** The first vector of this name that brings an event, at its time. */
@@ -155,10 +153,5 @@ describe('an event that nobody signed', () => {
     const batch = [1, 2].map((n) => ({ sg_event_id: `e-${n}`, event: 'open', timestamp: 1_700_000_000 }))
     const seen = await read(kind, 'events', line(batch))
     assert.equal((seen as Extract<ReadItem, { kind: 'events' }>).events.length, 2)
-  })
-
-  test('beyond retention it is counted and not handed on', async () => {
-    const seen = await read(stripe, 'events', line(event), { isBeyond: true })
-    assert.deepEqual(seen, { kind: 'events', events: [], others: ['beyondRetention'] })
   })
 })

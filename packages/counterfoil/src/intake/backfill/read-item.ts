@@ -1,5 +1,5 @@
-import { type BackfillFigure, canonicalize, type JsonValue, readJson } from '../../domain/index.ts'
-import type { BackfillSource, ReceiptRecord } from '../../store/index.ts'
+import { canonicalize, type JsonValue, readJson } from '../../domain/index.ts'
+import type { BackfillSource } from '../../store/index.ts'
 import { authenticate } from '../authenticate.ts'
 import { ArrivedDelivery } from '../delivery.ts'
 import type { Gate } from '../gate.ts'
@@ -8,23 +8,13 @@ import type { Producer } from '../producer.ts'
 import type { BackfillItem } from './item.ts'
 import { readStoredRequest, unsignedArrival } from './stored-request.ts'
 
-export interface ItemPorts extends InterpretPorts {
-  /** Events whose identity may have been forgotten are not taken in (design.md section 3, Intake). */
-  readonly beyondRetention: (receipt: ReceiptRecord) => boolean
-}
-
 export type ReadItem =
-  | {
-      readonly kind: 'events'
-      readonly events: readonly Interpreted[]
-      /** Of elements that are not taken in. */
-      readonly others: readonly BackfillFigure[]
-    }
+  | { readonly kind: 'events'; readonly events: readonly Interpreted[] }
   | { readonly kind: 'fault'; readonly figure: 'malformed' | 'refused'; readonly why: string }
 
 /** An item of a backfill by the way of a delivery: its events, or why there is none. */
 export async function readItem(
-  ports: ItemPorts,
+  ports: InterpretPorts,
   gate: Gate,
   about: { readonly source: BackfillSource['kind']; readonly origin: string },
   item: BackfillItem,
@@ -42,16 +32,21 @@ export async function readItem(
     case 'handshake':
       return fault('refused', 'it is a handshake and brings no event')
     case 'event':
-      return split(ports, [read.event])
+      return { kind: 'events', events: [read.event] }
     case 'events':
-      return split(ports, read.events)
+      return read
   }
 }
 
 type Read = Interpretation | Extract<ReadItem, { kind: 'fault' }>
 
 /** Its signature is checked as of the time when it was made: an operator's approval stands for its age alone. */
-async function readRequest(ports: ItemPorts, gate: Gate, origin: string, bytes: Uint8Array): Promise<Read> {
+async function readRequest(
+  ports: InterpretPorts,
+  gate: Gate,
+  origin: string,
+  bytes: Uint8Array,
+): Promise<Read> {
   const { producer, keys } = gate
   const stored = readStoredRequest(bytes)
   if (stored.kind === 'malformed') return fault('malformed', stored.why)
@@ -64,7 +59,7 @@ async function readRequest(ports: ItemPorts, gate: Gate, origin: string, bytes: 
 
 /** Nobody signed it: an operator's approval stands for that. */
 async function readEvent(
-  ports: ItemPorts,
+  ports: InterpretPorts,
   producer: Producer,
   origin: string,
   bytes: Uint8Array,
@@ -75,12 +70,6 @@ async function readEvent(
   const arrival = unsignedArrival(new Map([['content-type', mediaType], ...headers]), body)
   const about = { mediaType, receivedAt: ports.clock.now(), origin, waived: 'signature' } as const
   return await interpret(ports, producer, new ArrivedDelivery(arrival, producer.publicUrl, body), about)
-}
-
-function split({ beyondRetention }: ItemPorts, all: readonly Interpreted[]): ReadItem {
-  const events = all.filter(({ receipt }) => !beyondRetention(receipt))
-  const others = Array.from({ length: all.length - events.length }, () => 'beyondRetention' as const)
-  return { kind: 'events', events, others }
 }
 
 /** What a trigger's payload is kept as, where it is JSON. */

@@ -22,11 +22,13 @@ import type {
   DeliveryQuestion,
   NewBackfill,
 } from '../backfills.ts'
-import { deliveryToBytes, fingerprintToBytes } from '../digest.ts'
-import type { Acceptance, Accepted, ChunkAcceptance, ChunkAccepted, Store } from '../store.ts'
+import { deliveryBytes, deliveryToBytes, fingerprintBytes, fingerprintToBytes } from '../digest.ts'
+import { type Marking, markerBytes } from '../marking.ts'
+import type { Acceptance, Accepted, ChunkAcceptance, ChunkAccepted, SqlValue, Store } from '../store.ts'
 import type { AuditLog } from './audit.ts'
 import { Block, numbers, texts } from './columns.ts'
 import type { Run } from './connection.ts'
+import type { Marks } from './marks.ts'
 import { quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
@@ -121,15 +123,12 @@ export class Backfills {
     return (await run(this.#statements.chunks, [name, from, limit])).map(toChunk)
   }
 
-  async known(questions: readonly DeliveryQuestion[], run: Run): Promise<DeliveryKnown[]> {
-    const block = new Block()
-    const at = questions.map(({ delivery, fingerprint }) => {
-      const begins = block.add(deliveryToBytes(delivery))
-      block.add(fingerprintToBytes(fingerprint))
-      return begins
-    })
-    const ids = texts(questions.map(({ eventId }) => eventId))
-    const rows = await run(this.#statements.known, [ids, numbers(at), block.toBytes()])
+  async known(questions: readonly DeliveryQuestion[], marks: Marks, run: Run): Promise<DeliveryKnown[]> {
+    const rows = await marks.run(
+      this.#statements.known,
+      (marking) => knownParameters(questions, marking),
+      run,
+    )
     return rows.map(({ known }) => known as DeliveryKnown)
   }
 
@@ -144,6 +143,28 @@ export class Backfills {
   async #write(row: BackfillRow, run: Run): Promise<void> {
     await run(this.#statements.keep, backfillValues(row))
   }
+}
+
+/** Bytes of the two that stand before the markers. */
+const digests = deliveryBytes + fingerprintBytes
+
+/** @param marking null while there are no markers */
+function knownParameters(questions: readonly DeliveryQuestion[], marking: Marking | null): SqlValue[] {
+  const block = new Block()
+  const at = questions.map((question) => {
+    const delivery = deliveryToBytes(question.delivery)
+    const fingerprint = fingerprintToBytes(question.fingerprint)
+    const begins = block.add(delivery)
+    block.add(fingerprint)
+    if (marking !== null) {
+      const marker = marking.receipt(delivery, fingerprint)
+      block.add(marker.digest)
+      block.add(marker.content)
+    }
+    return begins
+  })
+  const ids = texts(questions.map(({ eventId }) => eventId))
+  return [ids, numbers(at), block.toBytes(), String(marking !== null)]
 }
 
 export function backfillStatements(schema: string) {
@@ -187,18 +208,25 @@ export function backfillStatements(schema: string) {
       `select number::float8, at::float8, before::float8, items, digest from ${s}.backfill_chunk c
        where backfill = $1::text and c.number >= $2::bigint order by c.number limit $3::int`,
     ),
-    // receipt_first, receipt_conflict: one probe each.
+    // receipt_first, receipt_conflict, a marker's digest: one probe each.
     known: statement(
       'known',
       `with given as materialized (
-         select g.*, substring($3::bytea from g.at for 32) as delivery, substring($3::bytea from g.at + 32 for 33) as fingerprint
+         select g.*, substring($3::bytea from g.at for ${deliveryBytes}) as delivery,
+           substring($3::bytea from g.at + ${deliveryBytes} for ${fingerprintBytes}) as fingerprint,
+           case when $4::boolean then substring($3::bytea from g.at + ${digests} for ${markerBytes}) end as marker,
+           case when $4::boolean then substring($3::bytea from g.at + ${digests + markerBytes} for ${markerBytes}) end as marker_content,
+           not $4::boolean and (select marked from ${s}.retention where one = 1) is true as is_unmarked
          from unnest($1::text[], $2::int[]) with ordinality as g(event_id, at, n)
        )
-       select case when f.fingerprint is null then 'new'
-         when f.fingerprint = g.fingerprint or a.seq is not null then 'duplicate' else 'conflicting' end as known
+       select f.fingerprint is null and g.is_unmarked as unmarked,
+         case when f.fingerprint is null and m.content is null then 'new'
+           when coalesce(f.fingerprint = g.fingerprint, m.content = g.marker_content) or a.seq is not null then 'duplicate'
+           else 'conflicting' end as known
        from given g
        left join lateral (select r.fingerprint from ${s}.receipt r where r.event_id = g.event_id and r.delivery = g.delivery
          and r.conflicts_with is null limit 1) f on true
+       left join lateral (select x.content from ${s}.receipt_marker x where $4::boolean and x.digest = g.marker limit 1) m on true
        left join lateral (select r.seq from ${s}.receipt r where r.delivery = g.delivery and r.fingerprint = g.fingerprint
          and r.conflicts_with is not null limit 1) a on true
        order by g.n`,

@@ -21,6 +21,7 @@ import type {
   BackfillView,
   NewBackfill,
 } from '../backfills.ts'
+import { notBeyond } from '../beyond.ts'
 import type { ChunkAccepted, Store } from '../store.ts'
 import type { Accept } from './accept.ts'
 import type { AuditLog } from './audit.ts'
@@ -91,7 +92,7 @@ export class Backfills {
     const row = this.#of(chunk.name)
     const given = { ...chunk, entries: [] }
     if (row === null || !isTurnOf(row, given)) return { kind: 'lost', backfill: row && viewOf(row) }
-    const answers = chunk.entries.map((entry) => this.#accept.accept(entry, block))
+    const answers = chunk.entries.map((entry) => notBeyond(this.#accept.accept(entry, block)))
     const next = afterChunk(row, given, answers, chunk.now)
     this.#write(next)
     return { kind: 'taken', backfill: viewOf(next) }
