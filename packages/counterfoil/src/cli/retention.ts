@@ -8,7 +8,7 @@ import {
   retentionHorizons,
 } from '../operate/index.ts'
 import { actOf, actOptions, actUsage, operatorOption, viewerOf, withVault } from './acting.ts'
-import { type Command, exit, type Invocation, type Output } from './command.ts'
+import { type Command, exit, type Output } from './command.ts'
 import { table, time } from './print.ts'
 
 export const retentionPlan: Command = {
