@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-const key = randomBytes(32)
+/** Processes of one bench share it by their environment. */
+export const key = process.env.BENCH_KEY ?? randomBytes(32).toString('base64')
 /** The secret of the bench's Standard Webhooks producer. */
-export const secret = `whsec_${key.toString('base64')}`
+export const secret = `whsec_${key}`
 
 /** A signed Standard Webhooks request of about 1 kB; `index` makes its identity. */
 export function delivery(run: string, index: number, type?: string): Request {
@@ -20,7 +21,9 @@ export function delivery(run: string, index: number, type?: string): Request {
 export function signed(id: string, data: unknown, type = 'invoice.paid'): Request {
   const at = Math.floor(Date.now() / 1000)
   const body = JSON.stringify({ type, timestamp: new Date().toISOString(), data })
-  const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
+  const signature = createHmac('sha256', Buffer.from(key, 'base64'))
+    .update(`${id}.${at}.${body}`)
+    .digest('base64')
   return new Request('http://bench.test/in/bench', {
     method: 'POST',
     headers: {

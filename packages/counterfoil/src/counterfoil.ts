@@ -15,11 +15,15 @@ import {
 } from './domain/index.ts'
 import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
+  type BackfillIntake,
+  backfillIntake,
   createReceive,
   type EventType,
   eventTypes,
+  gateOf,
   type Intake,
   isInternal,
+  type ListEvents,
   type Opened,
   type OutgoingEvent,
   type Producer,
@@ -33,6 +37,7 @@ import { type Network, type Recipient, undiciNetwork } from './recipients/index.
 import {
   type Accepted,
   type Alert,
+  type BackfillSource,
   type EffectView,
   loadKeyRing,
   type OperatorRole,
@@ -82,6 +87,25 @@ export interface AlertOptions {
   readonly unattended?: { readonly after: Duration; readonly owner: string }
 }
 
+/** Old deliveries that the configuration knows a source of. */
+export interface BackfillOptions {
+  readonly producer: Producer
+  /**
+   * A file of events, a JSON value a line; a directory of stored requests; or a function that lists a vendor's
+   * events, one after the other in an order that does not change.
+   */
+  readonly source: string | ListEvents
+  /** Where each event carries a number that rises by one: holes are reported. */
+  readonly sequence?: SequenceOptions
+}
+
+export interface SequenceOptions {
+  /** JSON Pointer of the number in an event's payload. */
+  readonly pointer: string
+  /** JSON Pointer of what it counts within, such as an account. Default: all events together. */
+  readonly within?: string
+}
+
 /** @typeParam Tx what triggers get as `tx`: see `transactions` */
 export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly store: Store
@@ -108,6 +132,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   /** Default: one person decides. */
   readonly twoPersons?: TwoPersons
   readonly alerts?: AlertOptions
+  /** By name; others are planned from a file or a directory at the command line. */
+  readonly backfills?: Readonly<Record<string, BackfillOptions>>
   /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
   /**
@@ -154,9 +180,12 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly signIn: SignInOptions | undefined
   readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
+  readonly backfills: ReadonlyMap<string, BackfillOptions>
   /** Null: nothing is ever removed. */
   readonly retention: Retention | null
   readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
   /**
    * Opens the store with its vault, without migrating or starting: for commands that forget, or that accept.
    * @throws `store_*`, `key_ring_*`, `vault_*`
@@ -170,6 +199,15 @@ export interface Counterfoil<Tx = PlanTransaction> {
   inquire(effect: EffectView, what: 'lookup' | 'tombstone', by: string): Promise<void>
   /** A stored payload by today's schemas and triggers: an event that can start work, or why it cannot. */
   openEvent(receipt: ReceiptView, payload: Uint8Array): Promise<Opened>
+  /**
+   * The way of a backfill through the same boundary. The store is open. @throws CounterfoilError `not_found` when
+   * its producer is none that receives; `vault_*`, `key_ring_*`
+   */
+  backfillIntake(about: {
+    readonly name: string
+    readonly producer: string
+    readonly source: BackfillSource
+  }): BackfillIntake
   /** Counts since the start, by producer and by outcome or error code. */
   readonly counters: Intake['counters']
   /** A delivery in, an answer out; the answer comes after the commit. 503 unless started. */
@@ -244,6 +282,8 @@ function assemble<Tx>(
   const ownerOf = (name: string, type: string) =>
     ownerByRule(options.owners ?? [], name, type) ?? producers.get(name)?.owner ?? owner
   const { operators = [], twoPersons = {}, alerts = {} } = options
+  const backfills = new Map(Object.entries(options.backfills ?? {}))
+  checkBackfills(backfills, producers)
   byName('operator', operators)
   const { to: delivery = null, unattended } = alerts
   if (delivery !== null && recipients.get(delivery.effect.recipient.name) !== delivery.effect.recipient) {
@@ -282,6 +322,7 @@ function assemble<Tx>(
   }
   const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
     readEvent(producers, types, receipt, payload, clock)
+  let keyNetwork: Network | undefined
   let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
 
   return {
@@ -294,8 +335,11 @@ function assemble<Tx>(
     signIn: options.signIn,
     twoPersons,
     alerts,
+    backfills,
     retention,
     clock,
+    random,
+    log,
     counters,
     maxBacklog,
     async openStore() {
@@ -320,6 +364,23 @@ function assemble<Tx>(
       }
     },
     openEvent,
+    backfillIntake({ name, producer: from, source }) {
+      const producer = producers.get(from)
+      if (producer === undefined || isInternal(producer)) {
+        throw new CounterfoilError('not_found', `No producer '${from}' receives in this configuration.`, {
+          hint: 'See: counterfoil check',
+        })
+      }
+      // Without start(): what is planned at the command line may need a vendor's keys.
+      keyNetwork ??= options.network ?? undiciNetwork()
+      const network = parts?.network ?? keyNetwork
+      const listed = backfills.get(name)?.source
+      return backfillIntake(
+        { vault: openVault(), random, ownerOf, types, clock },
+        gateOf(producer, network, clock),
+        { name, source, list: typeof listed === 'function' ? listed : null },
+      )
+    },
     withPorts({ vault, kindOf, ...ports }) {
       // Alerts and the program's own database client lead out of the simulation.
       const { transactions: _, ...rest } = options
@@ -401,6 +462,28 @@ function assemble<Tx>(
       await stopping?.network.close()
       await store.close()
     },
+  }
+}
+
+/** A name becomes part of each receipt's origin, and of routes. */
+export const backfillName = /^[A-Za-z0-9._-]{1,100}$/
+
+function checkBackfills(
+  backfills: ReadonlyMap<string, BackfillOptions>,
+  producers: ReadonlyMap<string, Producer>,
+): void {
+  for (const [name, { producer }] of backfills) {
+    if (!backfillName.test(name)) {
+      throw new CounterfoilError('config_invalid', `'${name}' is no name of a backfill.`, {
+        hint: 'Give 1 to 100 letters, digits or . _ -',
+      })
+    }
+    if (producers.get(producer.name) === producer && !isInternal(producer)) continue
+    throw new CounterfoilError(
+      'config_invalid',
+      `Backfill '${name}' is of producer '${producer.name}', which does not receive in this configuration.`,
+      { hint: 'Add it to producers, or subscribe to an event of it.' },
+    )
   }
 }
 

@@ -2,10 +2,12 @@
 
 export {
   type AlertOptions,
+  type BackfillOptions,
   type Counterfoil,
   type CounterfoilOptions,
   counterfoil,
   type OperatorOptions,
+  type SequenceOptions,
   type SignInOptions,
 } from './counterfoil.ts'
 export {
@@ -41,6 +43,7 @@ export {
   type InternalOptions,
   type InternalProducer,
   internal,
+  type ListEvents,
   type OutgoingEvent,
   type Producer,
   type ProducerOptions,

@@ -10,6 +10,21 @@ export function acting(act: (app: Counterfoil, invocation: Invocation) => Promis
   return reading(async (_, invocation) => await act(await invocation.app(), invocation))
 }
 
+/** The same with the store's vault: what was forgotten is known by marks that its key makes. */
+export function withVault(
+  act: (app: Counterfoil, invocation: Invocation) => Promise<number>,
+): Command['run'] {
+  return async (invocation) => {
+    const app = await invocation.app()
+    await app.openStore()
+    try {
+      return await act(app, invocation)
+    } finally {
+      await app.store.close()
+    }
+  }
+}
+
 export const operatorOption = { operator: { type: 'string' } } as const
 export const actOptions = {
   ...operatorOption,

@@ -2,6 +2,15 @@ import { parseArgs } from 'node:util'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError, codeOf, printable } from '../domain/index.ts'
 import { auditList, auditVerify } from './audit.ts'
+import {
+  backfillApprove,
+  backfillList,
+  backfillPause,
+  backfillPlan,
+  backfillResume,
+  backfillRun,
+  backfillShow,
+} from './backfill.ts'
 import { check } from './check.ts'
 import { type Command, exit, type Invocation } from './command.ts'
 import { completionCommand } from './completion.ts'
@@ -43,6 +52,13 @@ const commands: readonly Command[] = [
   quarantineReprocess,
   quarantineDismiss,
   unknownList,
+  backfillPlan,
+  backfillApprove,
+  backfillRun,
+  backfillPause,
+  backfillResume,
+  backfillList,
+  backfillShow,
   reconcile,
   retentionPlan,
   retentionApply,

@@ -65,6 +65,9 @@ export const receiptsShow: Command = {
     out.line(
       `  id and type ${receipt.provenance === 'signed' ? 'are covered by the signature' : 'are not covered by the signature'}`,
     )
+    if (receipt.waived !== null) {
+      out.line(`  its ${receipt.waived} was not checked: the approval of ${receipt.origin} stands for it`)
+    }
     out.line(
       `  duplicates  ${receipt.duplicates}${receipt.lastDuplicateAt === null ? '' : `, the last ${time(receipt.lastDuplicateAt)}`}`,
     )

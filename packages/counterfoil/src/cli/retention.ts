@@ -7,8 +7,8 @@ import {
   type RetentionPlan,
   retentionHorizons,
 } from '../operate/index.ts'
-import { actOf, actOptions, actUsage, operatorOption, viewerOf } from './acting.ts'
-import { type Command, exit, type Invocation, type Output } from './command.ts'
+import { actOf, actOptions, actUsage, operatorOption, viewerOf, withVault } from './acting.ts'
+import { type Command, exit, type Output } from './command.ts'
 import { table, time } from './print.ts'
 
 export const retentionPlan: Command = {
@@ -67,21 +67,6 @@ export const retentionErase: Command = {
     )
     return exit.done
   }),
-}
-
-/** A command on the open store and its vault: without it nothing can be forgotten. */
-function withVault(
-  act: (app: Awaited<ReturnType<Invocation['app']>>, invocation: Invocation) => Promise<number>,
-): Command['run'] {
-  return async (invocation) => {
-    const app = await invocation.app()
-    await app.openStore()
-    try {
-      return await act(app, invocation)
-    } finally {
-      await app.store.close()
-    }
-  }
 }
 
 function printPlan(out: Output, { steps, boundary, store }: RetentionPlan, verb: string): void {

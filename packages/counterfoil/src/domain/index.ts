@@ -1,5 +1,6 @@
 export * from './answer-pattern.ts'
 export * from './audit-chain.ts'
+export * from './backfill.ts'
 export * from './canonical.ts'
 export * from './contract.ts'
 export * from './contract-check.ts'

@@ -4,6 +4,7 @@ export { inquire } from './effects.ts'
 export { createEngine, type Engine, type EnginePorts, type EngineSettings } from './engine.ts'
 export { forget, forgetBatch, type StepTotal } from './forget.ts'
 export { giveWay } from './give-way.ts'
+export { passes } from './patience.ts'
 export { situationOf } from './situation.ts'
 export {
   type DeclareEffect,

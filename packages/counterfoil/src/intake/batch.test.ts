@@ -6,8 +6,9 @@ import type { Acceptance, Accepted } from '../store/index.ts'
 import { readEvent } from './event.ts'
 import { acceptAll, testIntake, vault } from './fixtures/intake.ts'
 import { trusted, trustingKind } from './fixtures/kind-under-test.ts'
+import { maxElements } from './interpret.ts'
 import { eventTypes, producer } from './producer.ts'
-import { type HandOff, maxElements } from './take.ts'
+import type { HandOff } from './take.ts'
 
 const kind = trustingKind({
   events: (payload) => (Array.isArray(payload) ? (payload as JsonValue[]) : null),

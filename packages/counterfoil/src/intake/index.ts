@@ -1,6 +1,18 @@
 export { problem } from './answers.ts'
 export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
+export {
+  type BackfillIntake,
+  type BackfillItem,
+  type BackfillPorts,
+  backfillIntake,
+  beginning,
+  type ListEvents,
+  type Place,
+  type ReadItem,
+  sourceAt,
+} from './backfill/index.ts'
 export { isSupported, type Opened, readEvent } from './event.ts'
+export { gateOf } from './gate.ts'
 export {
   type InternalEvent,
   type InternalOptions,
@@ -8,6 +20,7 @@ export {
   internal,
   isInternal,
 } from './internal.ts'
+export type { Interpreted } from './interpret.ts'
 export {
   type EventType,
   type EventTypes,

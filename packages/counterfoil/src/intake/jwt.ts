@@ -44,9 +44,9 @@ export async function verifyJwt(
       ...(rules.audience === undefined ? {} : { audience: rules.audience }),
     })
     const isFresh = isCurrent(payload, now / 1000, rules.maxAgeSeconds)
-    return isFresh ? { kind: 'claims', claims: payload } : tooOld
+    return isFresh ? { kind: 'claims', claims: payload } : tooOld(payload)
   } catch (error) {
-    if (error instanceof errors.JWTExpired) return tooOld
+    if (error instanceof errors.JWTExpired) return tooOld(error.payload)
     if (error instanceof errors.JWTClaimValidationFailed) {
       return refuse('signature_invalid', `the token's claim ${error.claim} is not the one that is asked for`)
     }
@@ -84,7 +84,10 @@ function kidOf(token: string): string | undefined {
   }
 }
 
-const tooOld = refuse('timestamp_stale', 'the token is too old, or from the future')
+function tooOld({ iat }: JWTPayload): Refused {
+  const told = refuse('timestamp_stale', 'the token is too old, or from the future')
+  return iat === undefined ? told : { ...told, signedAt: iat * 1000 }
+}
 
 function refuse(code: Refused['code'], why: string): Refused {
   return refused(code, why) as Refused

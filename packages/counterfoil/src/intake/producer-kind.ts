@@ -4,8 +4,16 @@ import type { KeySource } from './key-source.ts'
 
 export type Verification =
   | { readonly kind: 'verified' }
-  /** Nothing is stored. `why` names no secret and quotes no header value. */
-  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly why: string }
+  /**
+   * Nothing is stored. `why` names no secret and quotes no header value. `signedAt`, of what is refused for its age
+   * alone: when it would have been fresh.
+   */
+  | {
+      readonly kind: 'refused'
+      readonly code: ErrorCode
+      readonly why: string
+      readonly signedAt?: Instant
+    }
 
 /** What a producer's bytes say of the event they carry. */
 export interface EventFacts {

@@ -10,6 +10,7 @@ import type { Accepted, SqlExecutor, Store } from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import { fitEvent, type Unfit } from './event.ts'
 import type { InternalEvent } from './internal.ts'
+import { live } from './interpret.ts'
 import type { EventTypes, Producer } from './producer.ts'
 import { contentPrefix, toReceipt } from './receipt.ts'
 
@@ -71,7 +72,7 @@ export async function publish<Input>(
   }
   const [mediaType = ''] = producer.kind.contentTypes
   const delivered = fingerprintBytes(body)
-  const event = { producer, mediaType, body, delivered, reading, facts, receivedAt }
+  const event = { producer, mediaType, body, delivered, reading, facts, receivedAt, ...live }
   const receipt = toReceipt(event, ports.random)
   if (typeof receipt === 'string') {
     throw new CounterfoilError('identity_invalid', `Event '${type}' was not published: ${receipt}.`)

@@ -25,6 +25,8 @@ export interface VerifiedEvent {
   readonly reading: Exclude<JsonReading, { kind: 'syntax' }>
   readonly facts: EventFacts
   readonly receivedAt: Instant
+  readonly origin: ReceiptRecord['origin']
+  readonly waived: ReceiptRecord['waived']
 }
 
 /** Marks the id of an event whose payload cannot be read and which has no other: its bytes make it the same event. */
@@ -32,7 +34,7 @@ export const contentPrefix = 'content:'
 
 /** @returns the receipt, or why the event has no identity */
 export function toReceipt(event: VerifiedEvent, random: Random): ReceiptRecord | string {
-  const { producer, reading, facts, receivedAt, delivered } = event
+  const { producer, reading, facts, receivedAt, delivered, origin, waived } = event
   const id = facts.id ?? (reading.kind === 'notRepresentable' ? `${contentPrefix}${delivered}` : undefined)
   if (id === undefined) return 'the delivery carries no id'
   const fault = faultOf('id', id) ?? faultOf('source', facts.source)
@@ -52,7 +54,8 @@ export function toReceipt(event: VerifiedEvent, random: Random): ReceiptRecord |
     contentType: event.mediaType,
     bytes: event.body.byteLength,
     provenance: producer.kind.provenance,
-    origin: 'live',
+    origin,
+    waived,
     eventAt: facts.at,
     receivedAt,
   }

@@ -79,6 +79,7 @@ describe('a good delivery', () => {
       bytes: Buffer.byteLength(paid),
       provenance: 'signed',
       origin: 'live',
+      waived: null,
       eventAt: now * 1000,
       receivedAt: now * 1000,
     })

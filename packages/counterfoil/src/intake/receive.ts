@@ -8,7 +8,8 @@ import { Backlog } from './backlog.ts'
 import { boundedLog } from './bounded-log.ts'
 import { type Gate, gateOf } from './gate.ts'
 import type { Producer } from './producer.ts'
-import { type Refusal, refuse, type Taken, type TakePorts, take } from './take.ts'
+import { type Refusal, refuse } from './refusal.ts'
+import { type Taken, type TakePorts, take } from './take.ts'
 
 /** A backlog takes a while to shrink. */
 const backlogRetryMs = 10_000

@@ -155,8 +155,13 @@ export const noTimestamp: Verification = refused(
 export function checkFreshness(seconds: number, now: Instant, toleranceSeconds: number): Verification {
   const age = Math.floor(now / 1000) - seconds
   if (Math.abs(age) <= toleranceSeconds) return verified
-  return refused(
-    'timestamp_stale',
+  return stale(
     `the signed timestamp is ${Math.abs(age)} s ${age > 0 ? 'old' : 'in the future'}; the tolerance is ${toleranceSeconds} s`,
+    seconds,
   )
+}
+
+/** Refused for its age alone. @param seconds when it would have been fresh */
+export function stale(why: string, seconds: number): Verification {
+  return { kind: 'refused', code: 'timestamp_stale', why, signedAt: seconds * 1000 }
 }

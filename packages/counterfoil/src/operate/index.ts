@@ -1,4 +1,17 @@
 export { type AuditVerification, listAudit, verifyAudit } from './audit.ts'
+export {
+  approveBackfill,
+  type BackfillAnswer,
+  beginBackfill,
+  listBackfills,
+  pauseBackfill,
+  resumeBackfill,
+  showBackfill,
+} from './backfill.ts'
+export { maxShown, type PlanRequest, planBackfill } from './backfill-plan.ts'
+export { type BackfillProgress, progressOf } from './backfill-progress.ts'
+export { type BackfillTurn, takeIn } from './backfill-run.ts'
+export { type BackfillWorker, newWorker, startBackfillWorker } from './backfill-worker.ts'
 export { contractInWords } from './contract-in-words.ts'
 export { Credentials, minTokenLength, newToken, operatorNamed } from './credentials.ts'
 export type { Act, Decision } from './decision.ts'

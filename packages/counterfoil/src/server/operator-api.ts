@@ -17,6 +17,7 @@ import {
   verifyAudit,
 } from '../operate/index.ts'
 import { actOf, type Bindings, type Body, decisionOf, given, page, wholeNumber } from './asked.ts'
+import { backfillApi } from './backfill-api.ts'
 import { effectsApi } from './effects-api.ts'
 import { readingApi } from './reading-api.ts'
 import { refusalOf } from './refusal.ts'
@@ -50,6 +51,7 @@ export function operatorApi(app: Counterfoil, doors: Doors): Hono<Bindings> {
 
   readingApi(api, app)
   effectsApi(api, app)
+  backfillApi(api, app)
   retentionApi(api, app)
   api.get('/quarantine', async (context) => {
     const { limit, before, after, ...filter } = context.req.query()

@@ -38,6 +38,17 @@ export function number(body: Body, name: string): number {
   throw invalid(`'${name}' is missing or is no number.`)
 }
 
+export function numberOrNull(body: Body, name: string): number | null {
+  return body[name] === null || body[name] === undefined ? null : number(body, name)
+}
+
+/** False when it is missing. */
+export function flag(body: Body, name: string): boolean {
+  const value = body[name] ?? false
+  if (typeof value === 'boolean') return value
+  throw invalid(`'${name}' is neither true nor false.`)
+}
+
 export function choice<const Choice extends string>(
   body: Body,
   name: string,

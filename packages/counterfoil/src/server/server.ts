@@ -5,7 +5,13 @@ import { createMiddleware } from 'hono/factory'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
-import { Credentials, healthOf, minTokenLength, sampleEachMinute } from '../operate/index.ts'
+import {
+  Credentials,
+  healthOf,
+  minTokenLength,
+  sampleEachMinute,
+  startBackfillWorker,
+} from '../operate/index.ts'
 import { Authentication } from './authentication.ts'
 import { consoleFiles } from './console-files.ts'
 import { renderMetrics } from './metrics.ts'
@@ -71,6 +77,7 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
     await app.stop()
     throw error
   }
+  const backfills = startBackfillWorker(app)
   const { port } = server.address() as AddressInfo
   url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   // A sample that is missing shows as a gap in the plots, and says nothing that the store does not say elsewhere.
@@ -81,6 +88,7 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
       const closed = new Promise((resolve) => server.close(resolve))
       endSampling()
       if ('closeIdleConnections' in server) server.closeIdleConnections()
+      await backfills.stop()
       await app.stop()
       if ('closeAllConnections' in server) server.closeAllConnections()
       await closed

@@ -3,6 +3,7 @@ import { accepting } from './conformance/accepting.ts'
 import { acceptingTogether } from './conformance/accepting-together.ts'
 import { attempts } from './conformance/attempts.ts'
 import { auditing } from './conformance/auditing.ts'
+import { backfilling } from './conformance/backfilling.ts'
 import type { MakeStore } from './conformance/given.ts'
 import { lifetime } from './conformance/lifetime.ts'
 import { limiting } from './conformance/limiting.ts'
@@ -38,6 +39,7 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('quarantine', () => quarantined(makeStore))
     describe('retention', () => retaining(makeStore))
     describe('audit', () => auditing(makeStore))
+    describe('backfill', () => backfilling(makeStore))
     describe('operate', () => operating(makeStore))
     describe('open and close', () => lifetime(makeStore))
     describe('model', () => model(makeStore))

@@ -45,6 +45,12 @@ export function writeDelivery(delivery: DeliveryDigest, into: Buffer, at: number
   assert(whole, `not a delivery digest: ${delivery}`)
 }
 
+export function deliveryToBytes(delivery: DeliveryDigest): Uint8Array {
+  const bytes = Buffer.allocUnsafe(deliveryBytes)
+  writeDelivery(delivery, bytes, 0)
+  return bytes
+}
+
 export function deliveryFromBytes(bytes: Uint8Array): DeliveryDigest {
   return `${deliveryPrefix}${Buffer.from(bytes.buffer, bytes.byteOffset, 32).toString('hex')}` as DeliveryDigest
 }

@@ -1,3 +1,6 @@
+export { figureOfReason } from './backfill-moves.ts'
+export type * from './backfills.ts'
+
 export { attempting, begunAttempt } from './begun.ts'
 export { BeyondRetention } from './beyond.ts'
 export { KeyRing, loadKeyRing } from './key-ring.ts'

@@ -57,6 +57,11 @@ export interface ReceiptRecord {
   readonly provenance: 'signed' | 'unsigned'
   /** `live`, or `backfill/NAME`. */
   readonly origin: string
+  /**
+   * What was not checked because an operator's approval of its backfill stands for it: the age of its signature, or
+   * the signature itself. Null: nothing.
+   */
+  readonly waived: 'freshness' | 'signature' | null
   /** When the producer says that the event happened. */
   readonly eventAt: Instant | null
   readonly receivedAt: Instant

@@ -23,6 +23,7 @@ export function toReceipt(row: Row): ReceiptView {
     bytes: row.bytes,
     provenance: row.signed ? 'signed' : 'unsigned',
     origin: row.origin,
+    waived: row.waived,
     eventAt: row.event_at,
     receivedAt: row.received_at,
     state: row.state,

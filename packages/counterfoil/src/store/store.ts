@@ -1,4 +1,5 @@
 import type {
+  BackfillFigure,
   EffectId,
   EffectKey,
   EffectState,
@@ -12,6 +13,17 @@ import type {
   RetentionStep,
   WorkerId,
 } from '../domain/index.ts'
+import type {
+  BackfillChunk,
+  BackfillDecided,
+  BackfillDecision,
+  BackfillLease,
+  BackfillPlanned,
+  BackfillView,
+  DeliveryKnown,
+  DeliveryQuestion,
+  NewBackfill,
+} from './backfills.ts'
 import type { MarkerVault } from './marker-key.ts'
 import type {
   AttemptOutcome,
@@ -193,6 +205,36 @@ export interface Store {
   /** Oldest first, from this minute on; the least is 1. */
   listSamples(since: number): Promise<Sample[]>
 
+  /** What `accept` would say of these identities; changes nothing. Answers in the order of the questions. */
+  knownDeliveries(questions: readonly DeliveryQuestion[]): Promise<DeliveryKnown[]>
+  /** Keeps the plan of a backfill with all its chunks, in place of one that was not begun. */
+  planBackfill(backfill: NewBackfill): Promise<BackfillPlanned>
+  /** An operator's decision on a backfill, with its audit row. The same decision again changes nothing. */
+  decideBackfill(decision: BackfillDecision): Promise<BackfillDecided>
+  /** The running backfill, which is now this worker's alone; null when it is not running, or another's. */
+  leaseBackfill(lease: BackfillLease): Promise<BackfillView | null>
+  /**
+   * Takes one chunk in: its entries as `acceptAll`, the figures, the place and the lease in one transaction. The
+   * outbox records wait behind those of live traffic.
+   */
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted>
+  /** Gives the lease back; with `halted`, the backfill stops and says so. Nothing happens when it is another's. */
+  leaveBackfill(leave: {
+    readonly name: string
+    readonly worker: WorkerId
+    readonly at: Instant
+    readonly halted: string | null
+  }): Promise<void>
+  /** All of them, by name. */
+  listBackfills(): Promise<BackfillView[]>
+  showBackfill(name: string): Promise<BackfillView | null>
+  /** In their order, from this number. */
+  backfillChunks(query: {
+    readonly name: string
+    readonly from: number
+    readonly limit: number
+  }): Promise<BackfillChunk[]>
+
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void
   /** Looks at the health of what the records are kept in, as `counterfoil doctor` prints it. Changes nothing. */
@@ -267,6 +309,20 @@ export type Accepted =
       readonly first: ReceiptId
       readonly repeated: boolean
     }
+
+/** One chunk, by the worker that holds the lease. */
+export interface ChunkAcceptance extends BackfillLease {
+  readonly chunk: number
+  readonly items: number
+  /** Of items that are no entries. */
+  readonly others: readonly BackfillFigure[]
+  readonly entries: readonly Acceptance[]
+}
+
+export type ChunkAccepted =
+  | { readonly kind: 'taken'; readonly backfill: BackfillView }
+  /** It is not this worker's turn, or not this chunk's: nothing was written. */
+  | { readonly kind: 'lost'; readonly backfill: BackfillView | null }
 
 export interface OutboxClaim {
   readonly worker: WorkerId

@@ -20,6 +20,7 @@ import {
   noMatch,
   noTimestamp,
   refused,
+  stale,
   strictBase64,
   toleranceOf,
   verified,
@@ -136,7 +137,7 @@ function check(
   const [created, expires] = [parameter(signature, 'created'), parameter(signature, 'expires')]
   if (typeof created !== 'number') return noTimestamp
   if (typeof expires === 'number' && now > expires * 1000) {
-    return refused('timestamp_stale', 'the signature has expired')
+    return stale('the signature has expired', created)
   }
   const fresh = checkFreshness(created, now, tolerance)
   return fresh.kind === 'verified' ? verified : fresh

@@ -73,6 +73,8 @@ export interface DeliveryOptions {
   readonly unsigned?: boolean
   readonly type?: string
   readonly at?: number
+  /** It comes by the backfill of this name. */
+  readonly backfill?: string
   readonly handOff?: { readonly worker: WorkerId; readonly leaseMs: number }
 }
 
@@ -95,7 +97,8 @@ export function delivery(options: DeliveryOptions = {}): Acceptance {
       contentType: 'application/json',
       bytes: body.length,
       provenance: options.unsigned === true ? 'unsigned' : 'signed',
-      origin: 'live',
+      origin: options.backfill === undefined ? 'live' : `backfill/${options.backfill}`,
+      waived: options.backfill === undefined ? null : 'signature',
       eventAt: null,
       receivedAt: at,
     },

@@ -89,6 +89,11 @@ export class Batches {
     return answers
   }
 
+  /** A commit of the caller's own held receipts. */
+  written(): void {
+    this.#ports.onWritten()
+  }
+
   /** In the transaction that `run` runs in. */
   async acceptWith(entries: readonly Acceptance[], run: Run): Promise<Accepted[]> {
     const { arrivals: all, of } = arrivals(entries)

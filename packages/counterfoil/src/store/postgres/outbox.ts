@@ -12,7 +12,7 @@ import { nowSql, type Timekeeper } from './time.ts'
 /**
  * Claims by outbox_at and alert_at, by state and time and never by "greater than the last seen". Every producer
  * that waits has its share of the room, so that a million deliveries of one do not hold up another; what a
- * share leaves is taken by the next claim, which `filled` announces. Alerts take half of the room at most.
+ * share leaves is taken by the next claim, which `filled` announces. What a backfill brought takes what is left. Alerts take half of the room at most.
  */
 export function claimStatement(schema: string): Statement {
   const s = quoted(schema)
@@ -22,9 +22,9 @@ export function claimStatement(schema: string): Statement {
     text: `
 with recursive clock as materialized (select ${nowSql('$1::bigint')} as now),
 waiting(producer) as (
-  (select producer from ${s}.outbox order by producer limit 1)
+  (select producer from ${s}.outbox where lane = 0 order by producer limit 1)
   union all
-  select (select o.producer from ${s}.outbox o where o.producer > w.producer order by o.producer limit 1)
+  select (select o.producer from ${s}.outbox o where o.lane = 0 and o.producer > w.producer order by o.producer limit 1)
   from waiting w where w.producer is not null
 ),
 picked_alerts as materialized (
@@ -41,21 +41,27 @@ share as materialized (
 ),
 picked as materialized (
   select o.receipt from waiting w cross join lateral (
-    select x.receipt from ${s}.outbox x where x.producer = w.producer and x.at <= (select now from clock)
+    select x.receipt from ${s}.outbox x where x.lane = 0 and x.producer = w.producer and x.at <= (select now from clock)
     order by x.at limit (select size from share) for update skip locked) o
   limit (select size from room)
 ),
+-- outbox_behind
+behind as materialized (
+  select receipt from ${s}.outbox where lane = 1 and at <= (select now from clock) order by at
+  limit (select size - (select count(*) from picked) from room) for update skip locked
+),
+chosen as materialized (select receipt from picked union all select receipt from behind),
 plans as (
   update ${s}.outbox o set at = (select now from clock) + $3::bigint, worker = $2::text
-  from picked p where o.receipt = p.receipt and ${keyed('o.receipt', 'picked', 'receipt')}
-  returning o.receipt, o.tries
+  from chosen p where o.receipt = p.receipt and ${keyed('o.receipt', 'chosen', 'receipt')}
+  returning o.receipt, o.tries, o.lane
 )
 select 'alert' as claimed, -a.seq::float8 as outbox, a.tries, a.reason, a.owner, a.receipt as about_receipt,
   a.quarantine, a.effect, a.occasion, a.raised_at::float8, null::boolean as filled, x.*
 from alerts a left join lateral (${planColumns(s, 'null::bigint')}) x on true
 union all
 select 'plan', p.receipt::float8, p.tries, null, null, null, null, null, null, null,
-  count(*) over (partition by x.producer) >= (select size from share), x.*
+  p.lane = 0 and count(*) over (partition by p.lane, x.producer) >= (select size from share), x.*
 from plans p cross join lateral (${planColumns(s, 'p.receipt')}) x`,
   }
 }

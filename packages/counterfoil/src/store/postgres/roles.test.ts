@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { backfilled } from '../conformance/backfilling.ts'
 import {
   accepted,
   alertsOf,
@@ -83,6 +84,7 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
     assert.equal((await store.planAlert({ outbox: first!.outbox, at: start, effect })).kind, 'planned')
     for (const { outbox } of others) await store.consumeAlert(outbox)
     assert.equal((await store.status()).outbox.waiting, 1)
+    await backfilled(store)
     await store.close()
   })
 
@@ -103,6 +105,7 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
       'delete from counterfoil.quarantine_note',
       "update counterfoil.audit set operator = 'x'",
       'delete from counterfoil.audit',
+      'delete from counterfoil.backfill',
     ])
       await assert.rejects(client.query(sql), { code: '42501' }, sql)
     await client.end()
@@ -114,7 +117,7 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
     assert.ok((await store.status()).receipts.total > 0)
     assert.ok((await store.listEffects({ limit: 10 })).length > 0)
     assert.ok((await store.listQuarantine({ limit: 10 })).entries.length > 0)
-    assert.equal((await store.listAudit({ limit: 10 })).length, 1)
+    assert.equal((await store.listAudit({ limit: 10 })).length, 3)
     const findings = await store.examine!()
     assert.equal(findings.find(({ check }) => check === 'visibility')?.level, undefined)
     await rejects(store.accept(delivery()), 'store_read_only')

@@ -7,7 +7,7 @@ import type { Row } from './connection.ts'
 
 export function receiptColumns(s: string): string {
   return `r.seq::text, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
-  r.raw_fingerprint, r.content_type, r.bytes::float8, r.signed, r.origin, r.event_at::float8, r.received_at::float8,
+  r.raw_fingerprint, r.content_type, r.bytes::float8, r.signed, r.origin, r.waived, r.event_at::float8, r.received_at::float8,
   case when exists (select 1 from ${s}.outbox o where o.receipt = r.seq) then 'accepted'
     when exists (select 1 from ${s}.quarantine q where q.receipt = r.seq and q.state <> 'released') then 'quarantined' else 'planned' end as state,
   coalesce((select c.id from ${s}.receipt c where c.seq = r.conflicts_with),

@@ -12,6 +12,8 @@ import type {
   Accepted,
   AlertPlan,
   AlertPlanned,
+  ChunkAcceptance,
+  ChunkAccepted,
   DueClaim,
   DueWork,
   EffectDecided,
@@ -36,6 +38,7 @@ import type {
 import { Turns } from '../turns.ts'
 import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
 import { AuditLog } from './audit.ts'
+import { Backfills } from './backfill.ts'
 import { backlogStatement } from './backlog.ts'
 import { Batches } from './batches.ts'
 import { texts } from './columns.ts'
@@ -88,6 +91,7 @@ export class PostgresStore implements Store {
   readonly #quarantine: QuarantineList
   readonly #audit: AuditLog
   readonly #decide: QuarantineDecide
+  readonly #backfills: Backfills
   readonly #marks: Marks
   readonly #forget: Forget
   readonly #erase: Erase
@@ -121,6 +125,7 @@ export class PostgresStore implements Store {
     this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
     this.#audit = new AuditLog(settings.schema)
     this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
+    this.#backfills = new Backfills(settings.schema, this.#audit, this.#time)
     this.#marks = new Marks(settings.schema, location)
     this.#forget = new Forget(settings.schema, this.#marks)
     this.#erase = new Erase(settings.schema, this.#audit)
@@ -371,6 +376,32 @@ export class PostgresStore implements Store {
   readonly keepSample: Store['keepSample'] = (sample) => this.#taken(() => this.#survey.keepSample(sample))
   readonly probe: Store['probe'] = (at) => this.#taken(() => this.#survey.probe(at))
   readonly listSamples: Store['listSamples'] = (since) => this.#taken(() => this.#survey.listSamples(since))
+
+  readonly knownDeliveries: Store['knownDeliveries'] = (questions) =>
+    this.#taken(() => this.#backfills.known(questions, this.#marks, this.#run))
+  readonly planBackfill: Store['planBackfill'] = (backfill) =>
+    this.#taken(() => this.#together((run) => this.#backfills.plan(backfill, run)))
+  readonly decideBackfill: Store['decideBackfill'] = (decision) =>
+    this.#taken(() => this.#together((run) => this.#backfills.decide(decision, run)))
+  readonly leaseBackfill: Store['leaseBackfill'] = (lease) =>
+    this.#taken(() => this.#together((run) => this.#backfills.lease(lease, run)))
+  readonly leaveBackfill: Store['leaveBackfill'] = (leave) =>
+    this.#taken(() => this.#together((run) => this.#backfills.leave(leave, run)))
+  readonly listBackfills: Store['listBackfills'] = () => this.#taken(() => this.#backfills.list(this.#run))
+  readonly showBackfill: Store['showBackfill'] = (name) =>
+    this.#taken(() => this.#backfills.show(name, this.#run))
+  readonly backfillChunks: Store['backfillChunks'] = (query) =>
+    this.#taken(() => this.#backfills.chunks(query, this.#run))
+
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    return this.#hinting(chunk.entries, async () => {
+      const taken = await this.#together((run) =>
+        this.#backfills.acceptChunk(chunk, (entries) => this.#batches.acceptWith(entries, run), run),
+      )
+      this.#batches.written()
+      return taken
+    })
+  }
 
   #through(executor: SqlExecutor): Run {
     if (executor.dialect !== 'postgres') {

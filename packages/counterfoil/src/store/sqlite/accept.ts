@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
+import type { DeliveryKnown, DeliveryQuestion } from '../backfills.ts'
 import type { Beyond } from '../beyond.ts'
-import { fingerprintFromBytes } from '../digest.ts'
+import { deliveryToBytes, fingerprintFromBytes, fingerprintToBytes } from '../digest.ts'
 import type { QuarantineReason, QuarantineState, ReceiptState } from '../records.ts'
 import type { Accepted, NewQuarantine } from '../store.ts'
 import type { Counts } from './counts.ts'
@@ -40,13 +41,15 @@ export class Accept {
     // counterfoil_receipt_first decides: no row is written when the identity is known.
     this.#insert = db.prepare(`
       insert into counterfoil_receipt (id, producer, namespace, source, event_id, type, schema_version, content_type, bytes,
-        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as, waived)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       on conflict (event_id, delivery) where conflicts_with is null do nothing`)
     this.#seal = db.prepare(
       'insert into counterfoil_vault (receipt, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
-    this.#outbox = db.prepare('insert into counterfoil_outbox (receipt, at, worker) values (?, ?, ?)')
+    this.#outbox = db.prepare(
+      'insert into counterfoil_outbox (receipt, at, worker, lane) values (?, ?, ?, ?)',
+    )
     // counterfoil_receipt_first, then the unique index of counterfoil_quarantine.receipt
     this.#known = db.prepare(`
       select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason, q.state
@@ -66,7 +69,8 @@ export class Accept {
   }
 
   accept(packed: PackedAcceptance, block: Uint8Array): Accepted | Beyond {
-    const [id, producer, , , eventId, , , , , signed, , eventAt, receivedAt, , outboxAt, worker] = packed
+    const [id, producer, , , eventId, , , , , signed, origin, eventAt, receivedAt, , outboxAt, worker] =
+      packed
     const bytes = bytesOf(packed, block)
     const same = signed === 0 ? this.#same(producer, bytes.fingerprint) : undefined
     const { boundary, marked } = this.#markers.state()
@@ -82,7 +86,7 @@ export class Accept {
     if (seq === null) return this.#seenBefore(packed, bytes, same?.seq ?? null)
     const receipt = id as ReceiptId
     if (quarantine === null) {
-      this.#outbox.run(seq, outboxAt, worker)
+      this.#outbox.run(seq, outboxAt, worker, origin === 'live' ? 0 : 1)
       return { outcome: 'accepted', receipt, outbox: seq, sameContentAs: same?.id ?? null }
     }
     this.#quarantine.enter(seq, receipt, quarantine, receivedAt)
@@ -123,6 +127,7 @@ export class Accept {
       state,
       conflictsWith,
       sameContentAs,
+      packed[23],
     )
     if (changes === 0) return null
     const seq = lastInsertRowid as number
@@ -176,6 +181,18 @@ export class Accept {
     const entry = { id: quarantine, owner: packed[18], reason: 'identity-conflict' as const, detail }
     this.#quarantine.enter(seq, receipt, entry, receivedAt)
     return { outcome: 'conflict', receipt, quarantine, first: first.id, repeated: false }
+  }
+
+  /** What `accept` would say of this identity. */
+  known({ eventId, delivery, fingerprint }: DeliveryQuestion): DeliveryKnown {
+    const identity = deliveryToBytes(delivery)
+    const content = fingerprintToBytes(fingerprint)
+    const { marked } = this.#markers.state()
+    const marker = marked === 0 ? undefined : this.#markers.ofReceipt(identity, content)
+    const first = this.#known.get(eventId, identity) as unknown as Known | undefined
+    if (marker === undefined && first === undefined) return 'new'
+    const isCopy = marker?.agrees ?? Buffer.compare(first!.fingerprint, content) === 0
+    return isCopy || this.#conflicting.get(identity, content) !== undefined ? 'duplicate' : 'conflicting'
   }
 
   /** Only its marker is left of the first receipt. */

@@ -1,9 +1,9 @@
 import { CounterfoilError } from '../../domain/index.ts'
 import type { Beyond } from '../beyond.ts'
-import type { Acceptance, Accepted } from '../store.ts'
+import type { Acceptance, Accepted, ChunkAcceptance, ChunkAccepted } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
-import { pack, packAll, packedBytes, packedBytesOfAll } from './packing.ts'
+import { pack, packAll, packChunk, packedBytes, packedBytesOfAll } from './packing.ts'
 import type { Batch, Call } from './protocol.ts'
 import type { Thread } from './thread.ts'
 
@@ -32,6 +32,7 @@ interface Queued {
 export interface Calls {
   accept(entry: Acceptance): Promise<Accepted | Beyond>
   acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted>
   call<Value>(method: string, argument: unknown): Promise<Value>
   /** Fulfils when nothing waits and nothing is in work. */
   drained(): Promise<void>
@@ -62,6 +63,10 @@ export class CallQueue implements Calls {
 
   acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
     return this.#push('acceptAll', entries, packedBytesOfAll(entries))
+  }
+
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    return this.#push('acceptChunk', chunk, packedBytesOfAll(chunk.entries))
   }
 
   call<Value>(method: string, argument: unknown): Promise<Value> {
@@ -155,14 +160,17 @@ function toBatch(queued: readonly Queued[], blocks: Blocks): Batch {
   let at = 0
   const calls = queued.map(({ method, argument, bytes }): Call => {
     if (bytes === 0) return [method, argument]
-    const packed =
-      method === 'accept'
-        ? pack(argument as Acceptance, block, at)
-        : packAll(argument as readonly Acceptance[], block, at)
+    const packed = packedArgument(method, argument, block, at)
     at += bytes
     return [method, packed]
   })
   return { calls, block }
+}
+
+function packedArgument(method: string, argument: unknown, block: Buffer, at: number): unknown {
+  if (method === 'accept') return pack(argument as Acceptance, block, at)
+  if (method === 'acceptAll') return packAll(argument as readonly Acceptance[], block, at)
+  return packChunk(argument as ChunkAcceptance, block, at)
 }
 
 /** Nothing was sent: a function or another thing that no thread can be given, or a digest that is none. */

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { DeliveryQuestion } from '../backfills.ts'
 import { BeyondRetention } from '../beyond.ts'
 import type { Marking } from '../marking.ts'
 import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
+import { Backfills } from './backfill.ts'
 import { Counts } from './counts.ts'
 import { examine } from './doctor.ts'
 import { Due } from './due.ts'
@@ -49,6 +51,10 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'showQuarantine',
   'listAudit',
   'readVault',
+  'knownDeliveries',
+  'listBackfills',
+  'showBackfill',
+  'backfillChunks',
   'retention',
   'readMarkerKey',
   'readRequest',
@@ -70,6 +76,7 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const entries = new QuarantineList(db)
   const audit = new AuditLog(db)
   const decide = new QuarantineDecide(db, audit, quarantine, outbox, counts)
+  const backfills = new Backfills(db, accept, audit)
   const reading = new Reading(db, entries, counts)
   const moves = new EffectMoves(db, counts)
   const due = new Due(db, reading, moves, new Pace(db))
@@ -119,6 +126,15 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
       listAudit: (query) => audit.list(query),
       decideEffect: (decision) => decideEffect.decide(decision),
       readVault: (ref) => reading.readVault(ref),
+      knownDeliveries: (questions: readonly DeliveryQuestion[]) => questions.map((one) => accept.known(one)),
+      planBackfill: (backfill) => backfills.plan(backfill),
+      decideBackfill: (decision) => backfills.decide(decision),
+      leaseBackfill: (lease) => backfills.lease(lease),
+      acceptChunk: (chunk, block) => backfills.acceptChunk(chunk, block),
+      leaveBackfill: (leave) => backfills.leave(leave),
+      listBackfills: () => backfills.list(),
+      showBackfill: (name) => backfills.show(name),
+      backfillChunks: (query) => backfills.chunks(query),
       forget: (batch) => forget.forget(batch),
       erase: (erasure) => erase.erase(erasure),
       retention: () => forget.state(),

@@ -1,9 +1,9 @@
 import type { Beyond } from '../beyond.ts'
-import type { Acceptance, Accepted } from '../store.ts'
+import type { Acceptance, Accepted, ChunkAcceptance, ChunkAccepted } from '../store.ts'
 import type { Calls } from './call-queue.ts'
 import type { Desk } from './desk.ts'
 import { toError } from './failure.ts'
-import { pack, packAll, packedBytes, packedBytesOfAll } from './packing.ts'
+import { pack, packAll, packChunk, packedBytes, packedBytesOfAll } from './packing.ts'
 import type { Batch, Call, FromWorker, Order, Result } from './protocol.ts'
 import type { StoreThread } from './thread.ts'
 
@@ -47,6 +47,11 @@ export class InProcess implements StoreThread, Calls {
   async acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
     const block = Buffer.alloc(packedBytesOfAll(entries))
     return await this.#run(['acceptAll', packAll(entries, block, 0)], block)
+  }
+
+  async acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    const block = Buffer.alloc(packedBytesOfAll(chunk.entries))
+    return await this.#run(['acceptChunk', packChunk(chunk, block, 0)], block)
   }
 
   call<Value>(method: string, argument: unknown): Promise<Value> {

@@ -10,9 +10,8 @@ import { receiptColumns, toSealed } from './rows.ts'
 export class Outbox {
   readonly #quarantine: Quarantine
   readonly #counts: Counts
-  readonly #planIsDue
+  readonly #lanes
   readonly #alertIsDue
-  readonly #claimPlans
   readonly #claimAlerts
   readonly #plan
   readonly #receiptOf
@@ -28,13 +27,16 @@ export class Outbox {
     this.#quarantine = quarantine
     this.#counts = counts
     // To look costs a thirtieth of an update that finds nothing, and most polls find nothing.
-    this.#planIsDue = db.prepare('select 1 from counterfoil_outbox where at <= ? limit 1')
     this.#alertIsDue = db.prepare('select 1 from counterfoil_alert where at <= ? limit 1')
-    // counterfoil_outbox_at. By state and time, never by "greater than the last seen".
-    this.#claimPlans = db.prepare(`
+    // counterfoil_outbox_at, counterfoil_outbox_behind. By state and time, never by "greater than the last seen".
+    const lane = (number: 0 | 1) => ({
+      isDue: db.prepare(`select 1 from counterfoil_outbox where lane = ${number} and at <= ? limit 1`),
+      claim: db.prepare(`
       update counterfoil_outbox set at = ?, worker = ? where receipt in
-        (select receipt from counterfoil_outbox where at <= ? order by at limit ?)
-      returning receipt, tries`)
+        (select receipt from counterfoil_outbox where lane = ${number} and at <= ? order by at limit ?)
+      returning receipt, tries`),
+    })
+    this.#lanes = [lane(0), lane(1)]
     // counterfoil_alert_at
     this.#claimAlerts = db.prepare(`
       update counterfoil_alert set at = ?, worker = ? where seq in
@@ -61,7 +63,10 @@ export class Outbox {
     this.#again = db.prepare('insert into counterfoil_outbox (receipt, at) values (?, ?)')
   }
 
-  /** Alerts take half of the room at most, so that a flood of them does not hold up plans. */
+  /**
+   * Alerts take half of the room at most, so that a flood of them does not hold up plans. What a backfill brought
+   * takes what nothing else wants.
+   */
   claim({ worker, now, leaseMs, limit }: OutboxClaim): OutboxRecord[] {
     if (limit < 1) return []
     const until = now + leaseMs
@@ -71,9 +76,13 @@ export class Outbox {
         : this.#claimAlerts.all(until, worker, now, Math.ceil(limit / 2))
     ) as Record<string, any>[]
     const room = limit - alerts.length
-    const plans = (
-      this.#planIsDue.get(now) === undefined ? [] : this.#claimPlans.all(until, worker, now, room)
-    ) as { receipt: number; tries: number }[]
+    const plans: { receipt: number; tries: number }[] = []
+    for (const { isDue, claim } of this.#lanes) {
+      const left = room - plans.length
+      if (left > 0 && isDue.get(now) !== undefined) {
+        plans.push(...(claim.all(until, worker, now, left) as typeof plans))
+      }
+    }
     alerts.sort((a, b) => a.seq - b.seq)
     plans.sort((a, b) => a.receipt - b.receipt)
     return [...alerts.map(toAlert), ...plans.map((claimed) => this.#toPlan(claimed))]

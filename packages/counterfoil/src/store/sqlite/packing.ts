@@ -1,5 +1,5 @@
 import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
-import type { Acceptance, NewQuarantine } from '../store.ts'
+import type { Acceptance, ChunkAcceptance, NewQuarantine } from '../store.ts'
 
 /**
  * How an acceptance crosses the thread: plain fields in a row, and all bytes of a batch in one block that is
@@ -32,6 +32,7 @@ export type PackedAcceptance = readonly [
   ciphertextBytes: number,
   /** Older than the boundary and not known, it goes to quarantine. */
   quarantinesBeyond: boolean,
+  waived: string | null,
 ]
 
 const digestBytes = deliveryBytes + 2 * fingerprintBytes
@@ -78,6 +79,7 @@ export function pack(
     nonce.length,
     ciphertext.length,
     beyond === 'quarantined',
+    receipt.waived,
   ]
 }
 
@@ -93,6 +95,14 @@ export function packAll(entries: readonly Acceptance[], block: Buffer, at: numbe
     next += packedBytes(entry)
     return packed
   })
+}
+
+/** As it crosses the thread. */
+export type PackedChunk = Omit<ChunkAcceptance, 'entries'> & { readonly entries: readonly PackedAcceptance[] }
+
+/** @throws as `pack` */
+export function packChunk(chunk: ChunkAcceptance, block: Buffer, at: number): PackedChunk {
+  return { ...chunk, entries: packAll(chunk.entries, block, at) }
 }
 
 /** The bytes of one acceptance, as views of the block. */

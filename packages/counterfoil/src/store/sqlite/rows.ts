@@ -6,7 +6,7 @@ type Row = Record<string, any>
 
 export const receiptColumns = `
   r.seq, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
-  r.raw_fingerprint, r.content_type, r.bytes, r.signed, r.origin, r.event_at, r.received_at, r.state, r.duplicates,
+  r.raw_fingerprint, r.content_type, r.bytes, r.signed, r.origin, r.waived, r.event_at, r.received_at, r.state, r.duplicates,
   r.last_duplicate_at, r.planned_at, r.planned_by,
   ${receiptId('r.conflicts_with')} as conflicts_with, ${receiptId('r.same_content_as')} as same_content_as`
 

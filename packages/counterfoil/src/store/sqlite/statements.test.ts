@@ -4,7 +4,7 @@ import { fingerprintReach } from '../search-bounds.ts'
 import { plans, planUses as using } from './fixtures/plans.ts'
 
 /** Small whatever the history: at most one row for each schema version, total or waiting thing. */
-const small = /counterfoil_(migration|count)\b/
+const small = /counterfoil_(migration|count|backfill)\b/
 
 /** A search by fingerprint looks at so many of the newest rows, and at no more. */
 const newest = new RegExp(`from (\\w+) order by seq desc limit ${fingerprintReach}\\)`)
@@ -31,7 +31,8 @@ test('no statement walks through a table, so that none gets slower with history'
 })
 
 test('what a comment says of an index is so', () => {
-  using(/update counterfoil_outbox set at = \?, worker = \? where/, 'counterfoil_outbox_at')
+  using(/from counterfoil_outbox where lane = 0/, 'counterfoil_outbox_at')
+  using(/from counterfoil_outbox where lane = 1/, 'counterfoil_outbox_behind')
   using(/update counterfoil_alert set at = \?, worker = \? where/, 'counterfoil_alert_at')
   using(/select effect from counterfoil_due where recipient = \? and at/, 'counterfoil_due_at')
   using(/select effect from counterfoil_due where recipient = \? and domain/, 'counterfoil_due_domain')

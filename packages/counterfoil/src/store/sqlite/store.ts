@@ -6,6 +6,8 @@ import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
   Accepted,
+  ChunkAcceptance,
+  ChunkAccepted,
   MigrationReport,
   Plan,
   Planned,
@@ -135,6 +137,18 @@ export class SqliteStore implements Store {
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
   readonly decideEffect: Store['decideEffect'] = (decision) => this.#call('decideEffect', decision)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
+  readonly knownDeliveries: Store['knownDeliveries'] = (questions) => this.#call('knownDeliveries', questions)
+  readonly planBackfill: Store['planBackfill'] = (backfill) => this.#call('planBackfill', backfill)
+  readonly decideBackfill: Store['decideBackfill'] = (decision) => this.#call('decideBackfill', decision)
+  readonly leaseBackfill: Store['leaseBackfill'] = (lease) => this.#call('leaseBackfill', lease)
+  readonly leaveBackfill: Store['leaveBackfill'] = (leave) => this.#call('leaveBackfill', leave)
+  readonly listBackfills: Store['listBackfills'] = () => this.#call('listBackfills', null)
+  readonly showBackfill: Store['showBackfill'] = (name) => this.#call('showBackfill', name)
+  readonly backfillChunks: Store['backfillChunks'] = (query) => this.#call('backfillChunks', query)
+
+  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    return this.#state === 'open' ? this.#calls.acceptChunk(chunk) : Promise.reject(closed())
+  }
   readonly forget: Store['forget'] = (batch) => this.#call('forget', batch)
   readonly erase: Store['erase'] = (erasure) => this.#call('erase', erasure)
   readonly retention: Store['retention'] = () => this.#call('retention', null)
