@@ -58,7 +58,7 @@ export function Retention() {
               Evidence is kept for {lengthOf(horizons.periods.evidenceMs)}; at least{' '}
               {lengthOf(horizons.needed.ms)} are needed.
             </p>
-            <p>{horizons.needed.why}</p>
+            <p>The longest is {horizons.needed.why}.</p>
             <p>
               {plan?.boundary == null
                 ? 'No time is closed to replay.'
