@@ -53,6 +53,9 @@ const routes: readonly (readonly [method: 'GET' | 'POST', path: string, least: R
   ['POST', '/quarantine/:id/assign', 'operator'],
   ['POST', '/quarantine/:id/reprocess', 'operator'],
   ['POST', '/quarantine/:id/dismiss', 'operator'],
+  ['GET', '/retention', 'viewer'],
+  ['POST', '/retention/apply', 'approver'],
+  ['POST', '/retention/erase', 'approver'],
   ['GET', '/audit', 'viewer'],
   ['GET', '/audit/verify', 'viewer'],
 ]

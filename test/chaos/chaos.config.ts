@@ -27,8 +27,6 @@ const Order = z.object({
   shape: z.enum(shapes),
   domain: z.string(),
   version: z.number(),
-  /** Marks the content of a forged copy, which must never act. */
-  forged: z.boolean().optional(),
 })
 const Opened = z.object({ action: z.string(), order: Order })
 
@@ -68,7 +66,7 @@ const effects = {
 }
 const placeGuarded = recipients.guarded.effect('order.place', about)
 
-const shop = producer('github', github({ secrets: secrets.github }))
+const shop = producer('hub', github({ secrets: secrets.github }))
 const placeholder = onPostgres ? '$1' : '?'
 
 export default counterfoil({

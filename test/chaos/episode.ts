@@ -67,13 +67,13 @@ export async function episode(kind: Kind, options: EpisodeOptions): Promise<Epis
     await load.stop()
     const late = await comeToRest(stage)
     const stops = await fleet.drain()
-    const found = await verdict(place, fleet, load)
+    const found = await verdict(place, fleet, load, seed)
     return {
       ...found,
       violations: [...fleet.surprises, ...stops, ...late, ...found.violations],
       seed,
       strikes: times,
-      deliveries: load.deliveries,
+      deliveries: load.requests,
       refused: load.refused,
       starts: fleet.members.reduce((sum, { starts }) => sum + starts, 0),
     }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from 'counterfoil'
+import type { SimulatedHistory } from 'counterfoil/testing'
 import { github } from '../processes.ts'
 import type { Fleet } from './fleet.ts'
 import { between, chance, pick } from './random.ts'
@@ -12,30 +13,43 @@ export interface LoadOptions {
   readonly senders: number
 }
 
-interface Order {
+export interface Order {
   readonly reference: string
   readonly shape: Shape
   readonly domain: string
   readonly version: number
 }
 
+type Delivery = SimulatedHistory['deliveries'][number]
+
+interface Sending {
+  readonly id: string
+  readonly type: 'issues' | 'unheard_of'
+  readonly payload: object
+  readonly variant: Delivery['variant']
+  readonly order?: Order
+  /** What it may be answered with. */
+  readonly wanted: readonly string[]
+}
+
 const domains = 5
-const share = { repeated: 0.3, sharing: 0.1, unsupported: 0.03, forged: 0.04 }
+const share = { repeated: 0.3, sharing: 0.1, unsupported: 0.03, altered: 0.04 }
 
 /**
  * Producers: each event goes to some server until one acknowledges it, and often once more. Some events ask for an
  * effect that another one asked for, some are of a type that nobody supports, and some ids come with other content.
  */
 export class Load {
-  /** Receipts that were named in a 2xx. */
-  readonly acknowledged = new Set<string>()
+  readonly deliveries: Delivery[] = []
+  /** What was answered with a 2xx, in the words of the checker. */
+  readonly acknowledged: SimulatedHistory['entries'][number][] = []
   /** Effects that must come of it, by reference. */
   readonly orders = new Map<string, Order>()
-  /** Deliveries that were answered otherwise than they must be. */
-  readonly wrong: string[] = []
   /** Acknowledged events whose plan writes a row of the program's own. */
   plans = 0
-  deliveries = 0
+  /** What was answered otherwise than it must be. */
+  readonly wrong: string[] = []
+  requests = 0
   refused = 0
   readonly #options: LoadOptions
   #sending: Promise<unknown> | undefined
@@ -69,6 +83,7 @@ export class Load {
     this.#stopped = true
     this.#abandoned = true
   }
+
   async #send(): Promise<void> {
     const { random } = this.#options
     while (!this.#stopped) {
@@ -77,31 +92,29 @@ export class Load {
         continue
       }
       const id = `event-${++this.#events}`
-      if (chance(random, share.unsupported)) {
-        await this.#deliver(id, 'unheard_of', { id }, ['quarantined'])
-      } else {
-        const order = this.#order()
-        await this.#event(id, order)
-      }
+      if (!chance(random, share.unsupported)) await this.#event(id, this.#order())
+      else
+        await this.#deliver({
+          ...{ id, type: 'unheard_of', payload: { id }, variant: 'plain' },
+          wanted: ['quarantined'],
+        })
     }
   }
 
   async #event(id: string, order: Order): Promise<void> {
     const { random } = this.#options
-    const payload = { action: 'opened', order }
-    const receipt = await this.#deliver(id, 'issues', payload, ['accepted', 'duplicate'])
+    const event = { id, type: 'issues', payload: { action: 'opened', order }, order } as const
+    const receipt = await this.#deliver({ ...event, variant: 'plain', wanted: ['accepted', 'duplicate'] })
     if (receipt !== undefined && order.shape === 'both') this.plans++
     if (chance(random, share.repeated)) {
-      const again = await this.#deliver(id, 'issues', payload, ['duplicate'])
-      if (again !== receipt && !this.#abandoned)
+      const again = await this.#deliver({ ...event, variant: 'copy', wanted: ['duplicate'] })
+      if (again !== undefined && again !== receipt)
         this.wrong.push(`I2: ${id} has the receipts ${receipt} and ${again}`)
     }
-    if (chance(random, share.forged)) {
-      const forged = {
-        action: 'opened',
-        order: { ...order, reference: `${order.reference}/forged`, forged: true },
-      }
-      await this.#deliver(id, 'issues', forged, ['conflict'])
+    if (chance(random, share.altered)) {
+      const other = { ...order, reference: `${order.reference}/altered` }
+      const payload = { action: 'opened', order: other }
+      await this.#deliver({ ...event, payload, order: other, variant: 'altered', wanted: ['conflict'] })
     }
   }
 
@@ -110,44 +123,50 @@ export class Load {
     if (this.orders.size > 0 && chance(random, share.sharing))
       return pick(random, [...this.orders.values()].slice(-20))
     const version = this.orders.size + 1
-    const order = {
-      reference: `order/${version}`,
-      shape: pick(random, shapes),
-      domain: `account-${version % domains}`,
-      version,
-    }
-    this.orders.set(order.reference, order)
+    const reference = `order/${version}`
+    const order = { reference, shape: pick(random, shapes), domain: `account-${version % domains}`, version }
+    this.orders.set(reference, order)
     return order
   }
 
-  /** @returns the receipt */
-  async #deliver(
-    id: string,
-    type: string,
-    payload: unknown,
-    wanted: readonly string[],
-  ): Promise<string | undefined> {
+  /** Until it is acknowledged. @returns the receipt */
+  async #deliver({ id, type, payload, variant, order, wanted }: Sending): Promise<string | undefined> {
     const { fleet, random } = this.#options
-    const init = github(type, id, payload)
+    const index = this.deliveries.length
+    const operations =
+      order === undefined
+        ? []
+        : [{ recipient: order.shape, op: order.reference, body: JSON.stringify(order) }]
+    const body = JSON.stringify(payload)
+    const about = { producer: 'hub', id, type, body, variant, operations, poison: false } as const
+    this.deliveries.push({ index, at: Date.now(), ...about })
+    const init = github(type, id, body)
     while (!this.#abandoned) {
       const { url } = pick(random, fleet.servers)
       try {
-        this.deliveries++
-        const response = await fetch(`${url}/in/github`, { ...init, signal: AbortSignal.timeout(3_000) })
-        const answer = (await response.json()) as { receipt: string; outcome: string }
-        if (!response.ok) {
-          this.refused++
-          if (response.status !== 503)
-            this.wrong.push(`${id} was answered ${response.status}: ${JSON.stringify(answer)}`)
-          throw new Error(String(response.status))
-        }
-        this.acknowledged.add(answer.receipt)
-        if (!wanted.includes(answer.outcome)) this.wrong.push(`${id} was ${answer.outcome}, not ${wanted}`)
-        return answer.receipt
+        this.requests++
+        const response = await fetch(`${url}/in/hub`, { ...init, signal: AbortSignal.timeout(3_000) })
+        const text = await response.text()
+        if (response.ok) return this.#answered(index, response.status, text, wanted)
+        this.refused++
+        if (response.status !== 503) this.wrong.push(`${id} was answered ${response.status}: ${text}`)
       } catch {
-        await sleep(between(random, 50, 300))
+        // Nobody was there, or died: whether it was accepted, the next answer tells.
       }
+      await sleep(between(random, 50, 300))
     }
     return undefined
+  }
+
+  #answered(delivery: number, status: number, text: string, wanted: readonly string[]): string {
+    const { receipt, outcome } = JSON.parse(text) as { receipt: string; outcome: string }
+    if (!wanted.includes(outcome))
+      this.wrong.push(`${this.deliveries[delivery]!.id} was ${outcome}, not ${wanted.join(' or ')}`)
+    this.acknowledged.push({
+      ...{ at: Date.now(), kind: 'acknowledged', delivery, status, outcome, receipt, text },
+      // Whether it was, its receipt at the end tells.
+      committed: true,
+    })
+    return receipt
   }
 }

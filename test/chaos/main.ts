@@ -6,12 +6,13 @@
  * Exits with 0 when nothing was broken, 1 when something was, 2 for bad use.
  */
 import { parseArgs } from 'node:util'
+import { missing } from '../../packages/counterfoil/src/store/postgres/fixtures/binaries.ts'
 import { type EpisodeReport, episode } from './episode.ts'
 import type { Kind, StoreKind } from './kind.ts'
 import { kinds } from './kinds/index.ts'
 import { type Plant, plants } from './planted.ts'
 
-const usage = `Usage: npm run chaos -- KIND [--times N] [--seed S] [--store sqlite|postgres] [--servers N]
+const usage = `Usage: npm run chaos -- KIND|all [--times N] [--seed S] [--store sqlite|postgres] [--servers N]
                           [--every MS] [--plant FAULT] [--json]
 
 ${kinds.map(({ name, about, full, unit, stores }) => `  ${name.padEnd(10)} ${about}; ${full} ${unit} at full length; ${stores.join(', ')}`).join('\n')}
@@ -49,20 +50,28 @@ async function main(words: string[]): Promise<number> {
     return badUse((error as Error).message)
   }
   const { values, positionals } = given
-  const kind = kinds.find(({ name }) => name === positionals[0])
-  if (kind === undefined)
-    return badUse(positionals[0] === undefined ? '' : `There is no kind '${positionals[0]}'.`)
-  const store = (values.store ?? kind.stores[0]) as StoreKind
-  if (!kind.stores.includes(store)) return badUse(`${kind.name} is not done on '${store}'.`)
+  const [asked] = positionals
+  const chosen = asked === 'all' ? kinds : kinds.filter(({ name }) => name === asked)
+  if (chosen.length === 0) return badUse(asked === undefined ? '' : `There is no kind '${asked}'.`)
   if (values.plant !== undefined && !(values.plant in plants))
     return badUse(`There is no fault '${values.plant}'.`)
   for (const name of ['times', 'seed', 'servers', 'every'] as const) {
     if (values[name] !== undefined && !/^\d{1,9}$/.test(values[name]))
       return badUse(`--${name} is no whole number.`)
   }
-  const why = kind.missing?.(store)
-  if (why !== undefined) return badUse(`This machine cannot: ${why}.`)
-  return await run(kind, store, values)
+  const runs = chosen.flatMap((kind) =>
+    kind.stores
+      .filter((store) => store === (values.store ?? (asked === 'all' ? store : kind.stores[0])))
+      .map((store) => ({ kind, store })),
+  )
+  if (runs.length === 0) return badUse(`${asked} is not done on '${values.store}'.`)
+  let code = 0
+  for (const { kind, store } of runs) {
+    const why = (store === 'postgres' ? missing(18) : undefined) ?? kind.missing?.(store)
+    if (why !== undefined) return badUse(`${kind.name} on ${store}: this machine cannot: ${why}.`)
+    code = Math.max(code, await run(kind, store, values))
+  }
+  return code
 }
 
 async function run(kind: Kind, store: StoreKind, flags: Flags): Promise<number> {
@@ -104,7 +113,7 @@ async function run(kind: Kind, store: StoreKind, flags: Flags): Promise<number> 
     deliveries: total(({ deliveries }) => deliveries),
     refused: total(({ refused }) => refused),
     acknowledged: total(({ acknowledged }) => acknowledged),
-    requests: total(({ sent }) => sent),
+    requests: total(({ arrivals }) => arrivals),
     acts: total(({ acts }) => acts),
     starts: total(({ starts }) => starts),
     violations: reports.flatMap(({ violations }) => violations),

@@ -27,11 +27,14 @@ const db = new DatabaseSync(file)
 db.exec(`
   pragma journal_mode = wal;
   pragma synchronous = full;
-  create table if not exists arrival (shape text, name text, body text, at integer) strict;
+  create table if not exists arrival (shape text, name text, body text, version text, at integer, too_late integer) strict;
+  create table if not exists question (shape text, name text, kind text, status integer, at integer) strict;
   create table if not exists act (shape text, name text, domain text, version integer, body text, at integer) strict;
   create index if not exists act_name on act (name);
 `)
-const insertArrival = db.prepare('insert into arrival values (?, ?, ?, ?)')
+const insertArrival = db.prepare('insert into arrival values (?, ?, ?, ?, ?, 0)')
+const markTooLate = db.prepare('update arrival set too_late = 1 where rowid = ?')
+const insertQuestion = db.prepare('insert into question values (?, ?, ?, ?, ?)')
 const insertAct = db.prepare('insert into act values (?, ?, ?, ?, ?, ?)')
 const findAct = db.prepare('select body from act where shape = ? and name = ?')
 const seats = guardOn(db)
@@ -57,13 +60,15 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const body = Buffer.concat(chunks).toString()
-  const [, shape = '', what = '', name = ''] = (request.url ?? '').split('/')
+  const [, shape = ''] = (request.url ?? '').split('/')
   if (request.url === '/') return answer(response, 200)
   if (!shapes.includes(shape as Shape)) return answer(response, 404)
   if (request.method !== 'POST') {
-    if (shape === 'guarded') return await send(response, await seats.serve(toFetch(request, body)))
-    const acted = what === 'operations' && findAct.get(shape, decodeURIComponent(name)) !== undefined
-    return answer(response, acted ? 200 : 404)
+    const asked = decodeURIComponent(request.url?.split('/').at(-1) ?? '')
+    const given = shape === 'guarded' ? await seats.serve(toFetch(request, body)) : lookUp(shape, asked)
+    const kind = request.method === 'GET' ? 'asked' : 'closed'
+    insertQuestion.run(shape, asked, kind, given?.status ?? 404, Date.now())
+    return await send(response, given)
   }
   const order = {
     shape: shape as Shape,
@@ -71,7 +76,14 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     body,
     begunAt: String(request.headers['attempt-begun-at']),
   }
-  insertArrival.run(order.shape, order.name, body, Date.now())
+  const version = request.headers['fence-version'] ?? null
+  const { lastInsertRowid: arrival } = insertArrival.run(
+    shape,
+    order.name,
+    body,
+    version as string | null,
+    Date.now(),
+  )
   const meets = random.fraction() < Number(share) ? pick(random, ['before', 'after'] as const) : 'nothing'
   const early = meets === 'before' ? pick(random, before) : undefined
   if (early === 'fails') return answer(response, 500)
@@ -79,12 +91,17 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   if (early === 'stalls') await sleep(200 + 2_500 * random.fraction())
   const given =
     shape === 'guarded' ? await seats.handle(toFetch(request, body), ({ tx: _ }) => act(order)) : place(order)
+  if (given.status === 425) markTooLate.run(arrival)
   const late = meets === 'after' ? pick(random, after) : undefined
   if (late === 'fails') return answer(response, 500)
   if (late === 'resets') return void request.socket.resetAndDestroy()
   if (late === 'hangs') return
   if (late === 'late') await sleep(1_100 + 400 * random.fraction())
   await send(response, given instanceof Response ? given : new Response('{}', given))
+}
+
+function lookUp(shape: string, name: string): Response {
+  return new Response('{}', { status: findAct.get(shape, name) === undefined ? 404 : 200 })
 }
 
 /** Look and act are one transaction and one synchronous step. */

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Contract } from 'counterfoil'
 import { type Guard, guard, sqliteGuardStore } from 'counterfoil/guard'
+import type { SimulatedHistory } from 'counterfoil/testing'
 
 /** How late a request may act at the recipients that bound it: by the clock that the attempt was begun by. */
 export const actsWithinMs = 3_000
@@ -54,6 +55,34 @@ export const contracts = {
   /** A service with our guard in it: keys, lookups, fences and tombstones. */
   guarded: { ...published, ordering: { ...published.ordering, fence } },
 } as const satisfies Record<string, Contract>
+
+type Promises = SimulatedHistory['promises'] extends ReadonlyMap<string, infer Kept> ? Kept : never
+
+const nothing: Promises = {
+  repeats: null,
+  remembersErrors: false,
+  remembersMs: 86_400_000,
+  unstated: false,
+  lookup: null,
+  fences: false,
+  conditional: false,
+  tombstones: false,
+  defers: false,
+}
+/** The same by hand, for the checker: it never asks how a contract is read. */
+export const promises: Record<keyof typeof contracts, Promises> = {
+  idempotent: { ...nothing, repeats: 'replayed' },
+  queryable: { ...nothing, lookup: { finalAfterMs: 4_000 } },
+  both: { ...nothing, repeats: 'replayed', lookup: { finalAfterMs: 4_000 } },
+  neither: nothing,
+  guarded: {
+    ...nothing,
+    repeats: 'replayed',
+    lookup: { finalAfterMs: 3_500 },
+    fences: true,
+    tombstones: true,
+  },
+}
 
 export type Shape = keyof typeof contracts
 export const shapes = Object.keys(contracts) as Shape[]

@@ -9,6 +9,9 @@ import {
   type OwnerRule,
   ownerByRule,
   type Random,
+  type Retention,
+  type RetentionOptions,
+  retentionOf,
 } from './domain/index.ts'
 import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
@@ -106,6 +109,11 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly alerts?: AlertOptions
   /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
+  /**
+   * How long what is kept, and how late something may still come. Without it nothing is ever removed; `{}` keeps the
+   * least that is safe.
+   */
+  readonly retention?: RetentionOptions
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
   /** How long a claim on local work lasts without renewal. Default `10s`. */
@@ -145,7 +153,14 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly signIn: SignInOptions | undefined
   readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
+  /** Null: nothing is ever removed. */
+  readonly retention: Retention | null
   readonly clock: Clock
+  /**
+   * Opens the store with its vault, without migrating or starting: for commands that forget, or that accept.
+   * @throws `store_*`, `key_ring_*`, `vault_*`
+   */
+  openStore(): Promise<void>
   /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
   readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
   /** The opened request of an effect; null when retention removed it. @throws as `readPayload` */
@@ -227,6 +242,17 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       { hint: 'Add it to recipients.' },
     )
   }
+  const retention =
+    options.retention === undefined
+      ? null
+      : retentionOf(options.retention, {
+          producers: [...producers.values()].map((one) => ({
+            name: one.name,
+            retryHorizon: one.kind.retryHorizon,
+            isInternal: isInternal(one),
+          })),
+          recipients: [...recipients.values()],
+        })
   const counters = new Map<string, number>()
   let vault = given
   const openVault = () => {
@@ -256,8 +282,12 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
     signIn: options.signIn,
     twoPersons,
     alerts,
+    retention,
     clock,
     counters,
+    async openStore() {
+      await store.open({ migrate: false, vault: openVault() })
+    },
     async readPayload({ id, vault: place }) {
       const sealed = await store.readVault(place)
       return sealed === null ? null : openVault().open(sealed, id)
@@ -303,7 +333,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       if (parts !== undefined) return
       // Before the store: production without a key must not even make a file.
       const vault = openVault()
-      await store.open({ migrate: true })
+      await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },
@@ -323,6 +353,8 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
             options.onAlert ??
             (({ reason, at: raisedAt, ...about }: Alert) =>
               log('warn', `alert: ${reason}`, { ...about, raisedAt })),
+          retainer:
+            retention?.everyMs == null ? null : { periods: retention.periods, everyMs: retention.everyMs },
           leaseMs: milliseconds(options.lease ?? '10s'),
           planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
           transactions,

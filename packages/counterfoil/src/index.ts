@@ -24,6 +24,7 @@ export {
   type OwnerRule,
   type Random,
   type ReceivedEvent,
+  type RetentionOptions,
 } from './domain/index.ts'
 export {
   type AlertDelivery,

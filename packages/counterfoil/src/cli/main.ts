@@ -15,6 +15,7 @@ import { quarantineList, quarantineShow } from './quarantine.ts'
 import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quarantine-decide.ts'
 import { receiptsList, receiptsShow } from './receipts.ts'
 import { reconcile } from './reconcile.ts'
+import { retentionApply, retentionErase, retentionPlan } from './retention.ts'
 import { searchCommand } from './search.ts'
 import { serveCommand } from './serve.ts'
 import { migrate, status } from './store-commands.ts'
@@ -39,6 +40,9 @@ const commands: readonly Command[] = [
   quarantineDismiss,
   unknownList,
   reconcile,
+  retentionPlan,
+  retentionApply,
+  retentionErase,
   auditList,
   auditVerify,
   operatorsNew,

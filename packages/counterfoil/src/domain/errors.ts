@@ -20,12 +20,15 @@ export const errorCodes = {
   headers_too_large: 'The headers are too many or too large.',
   overloaded: 'Too many deliveries are waiting; send again later.',
   backlog_full: 'Too many receipts wait for their plan; send again later.',
+  beyond_retention: 'The event is older than the boundary of retention, and nothing is known of it any more.',
   // configuration
   config_invalid: 'The configuration contradicts itself or lacks something.',
   config_not_found: 'The configuration file does not exist or has no usable default export.',
   contract_invalid: 'The recipient contract contradicts itself.',
   contract_unpublished: 'The recipient publishes no contract that can be read.',
   order_without_fence: 'An effect claims order at a recipient that has no ordering control.',
+  retention_too_short: 'A retention period is shorter than the horizons add up to.',
+  retention_missing: 'The configuration says nothing of retention.',
   key_ring_missing: 'No vault key is configured.',
   key_ring_invalid: 'The vault key ring cannot be read.',
   // the program's own transaction
@@ -68,6 +71,7 @@ export const errorCodes = {
   store_schema_older: 'The store needs a migration.',
   store_migration_changed: 'A migration that already ran differs from the one in this version.',
   store_closed: 'The store is closed.',
+  marker_key_missing: 'The store holds markers, and the key that they were made under was not given.',
   store_not_durable: 'A store in memory is for tests, and this is production.',
   // vault
   vault_key_unknown: 'The key that sealed this payload is not in the key ring.',
@@ -86,6 +90,7 @@ export const errorCodes = {
   second_person_needed: 'Another person than the one who proposed it has to confirm the decision.',
   reprocess_refused: 'An entry of this reason is never reprocessed.',
   selection_changed: 'What the filter finds is no longer what the dry run found; nothing was changed.',
+  erasure_refused: 'Something of what was to be erased is not done with; nothing was erased.',
   not_found: 'There is no such record.',
   usage_invalid: 'The command was used wrongly.',
   internal: 'An assertion of Counterfoil itself failed; please report it.',

@@ -42,6 +42,15 @@ export {
 } from './quarantine-many.ts'
 export { listReceipts, readReceiptPayload, type ShownReceipt, showReceipt } from './receipts.ts'
 export { listRecipients, type ShownRecipient } from './recipients.ts'
+export {
+  applyRetention,
+  type ErasureSubject,
+  erase,
+  planRetention,
+  type RetentionHorizons,
+  type RetentionPlan,
+  retentionHorizons,
+} from './retention.ts'
 export { sampleEachMinute } from './samples.ts'
 export { search } from './search.ts'
 export type { StoryLine, ToldEffect } from './story.ts'

@@ -22,6 +22,7 @@ import { readingApi } from './reading-api.ts'
 import { refusalOf } from './refusal.ts'
 import { choice, readBody, text, textOrNull, texts } from './request-body.ts'
 import { type Doors, operatorOfRequest } from './request-operator.ts'
+import { retentionApi } from './retention-api.ts'
 
 /** Bytes of a request body, at most. */
 export const maxBodyBytes = 65_536
@@ -49,6 +50,7 @@ export function operatorApi(app: Counterfoil, doors: Doors): Hono<Bindings> {
 
   readingApi(api, app)
   effectsApi(api, app)
+  retentionApi(api, app)
   api.get('/quarantine', async (context) => {
     const { limit, before, after, ...filter } = context.req.query()
     const query = { ...page(limit), ...place({ before, after }) }

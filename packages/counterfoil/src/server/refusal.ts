@@ -17,6 +17,8 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   action_refused: 409,
   reprocess_refused: 409,
   selection_changed: 409,
+  erasure_refused: 409,
+  retention_missing: 409,
   body_too_large: 413,
   content_type_unsupported: 415,
   credentials_locked: 429,

@@ -12,6 +12,7 @@ import { outbox } from './conformance/outbox.ts'
 import { planning } from './conformance/planning.ts'
 import { quarantined } from './conformance/quarantine.ts'
 import { reading } from './conformance/reading.ts'
+import { retaining } from './conformance/retaining.ts'
 import { sessions } from './conformance/sessions.ts'
 import { settling } from './conformance/settling.ts'
 
@@ -35,6 +36,7 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('settle', () => settling(makeStore))
     describe('read', () => reading(makeStore))
     describe('quarantine', () => quarantined(makeStore))
+    describe('retention', () => retaining(makeStore))
     describe('audit', () => auditing(makeStore))
     describe('operate', () => operating(makeStore))
     describe('open and close', () => lifetime(makeStore))

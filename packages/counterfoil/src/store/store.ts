@@ -9,8 +9,10 @@ import type {
   Limits,
   QuarantineId,
   ReceiptId,
+  RetentionStep,
   WorkerId,
 } from '../domain/index.ts'
+import type { MarkerVault } from './marker-key.ts'
 import type {
   AttemptOutcome,
   AuditRecord,
@@ -43,12 +45,21 @@ export interface Store {
   /** Where the records are, for people: a file's path, or a URL without credentials. */
   readonly location: string
 
-  /** Opens and checks the schema, migrating when `migrate` is true. @throws `store_*` codes. */
-  open(options: { migrate: boolean }): Promise<MigrationReport>
+  /**
+   * Opens and checks the schema, migrating when `migrate` is true.
+   *
+   * @param options.vault opens the key of markers, which is kept in the store. Without it nothing can be forgotten,
+   *   and what has left markers cannot be decided on
+   * @throws `store_*` codes; `vault_key_unknown` when there are markers and their key does not open
+   */
+  open(options: { migrate: boolean; vault?: MarkerVault }): Promise<MigrationReport>
   /** Refuses new work, finishes what was taken in, closes. Idempotent. */
   close(): Promise<void>
 
-  /** Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. */
+  /**
+   * Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. What was forgotten is known
+   * by its marker. @throws BeyondRetention when nothing was written (I18)
+   */
   accept(entry: Acceptance): Promise<Accepted>
   /**
    * The same for events that came together, all in one transaction: all of them committed, or none did. Answers
@@ -124,6 +135,20 @@ export interface Store {
   }): Promise<void>
   /** Design decision 4: writes what was learned and moves the effect, if it is still at `expectedVersion`. */
   settle(settlement: Settlement): Promise<Settled>
+
+  /**
+   * One small batch of a step of retention, in one transaction: looks at rows from where the last batch ended, and
+   * takes those that are done with. The same batch again takes nothing more. Only what is final and undisputed
+   * goes, and receipts of whose effects all are; what waits for a person never does.
+   * @throws `marker_key_missing`
+   */
+  forget(batch: ForgetBatch): Promise<Forgotten>
+  /**
+   * Destroys payloads and requests, with its audit row; what is known of them stays. All of them or none: an effect
+   * that is not final still needs its request.
+   */
+  erase(erasure: Erasure): Promise<Erased>
+  retention(): Promise<RetentionState>
 
   status(): Promise<StoreStatus>
   /** Receipts that wait for their plan. From a kept total: costs the same however many they are. */
@@ -209,8 +234,10 @@ export interface Acceptance {
         readonly handOff: { readonly worker: WorkerId; readonly leaseMs: number } | null
       }
     | { readonly kind: 'quarantine'; readonly quarantine: NewQuarantine }
-  /** Used when the identity is known with another fingerprint. */
+  /** Used when the identity is known with another fingerprint, or is beyond retention. */
   readonly onConflict: { readonly id: QuarantineId; readonly owner: string }
+  /** What becomes of it when it is older than the boundary and not known. Default: it is refused. */
+  readonly beyond?: 'quarantined'
 }
 
 export type Accepted =
@@ -276,7 +303,8 @@ export interface AlertPlan {
 export type AlertPlanned =
   | { readonly kind: 'planned'; readonly created: boolean }
   | { readonly kind: 'consumed' }
-  | { readonly kind: 'conflict'; readonly existing: Fingerprint }
+  /** `existing` is null when only a marker is left of it. */
+  | { readonly kind: 'conflict'; readonly existing: Fingerprint | null }
 
 export interface NewEffect extends EffectRecord {
   readonly trigger: string
@@ -318,7 +346,8 @@ export type Planned =
       readonly recipient: string
       readonly key: EffectKey
       readonly planned: Fingerprint
-      readonly existing: Fingerprint
+      /** Null when only a marker is left of it. */
+      readonly existing: Fingerprint | null
       readonly quarantine: QuarantineId
     }
 
@@ -579,6 +608,67 @@ export interface ReceiptStory {
 export interface EffectStory {
   readonly effect: EffectView
   readonly causes: readonly CauseView[]
+}
+
+export interface ForgetBatch {
+  readonly step: RetentionStep
+  /** What is done with at this time or before. */
+  readonly until: Instant
+  /** `next` of the batch before. */
+  readonly after?: ForgetPlace
+  /** Rows that are looked at. */
+  readonly limit: number
+  /** Counts, and changes nothing. */
+  readonly dryRun?: boolean
+}
+
+/** Where a batch ended; means something to the store alone. */
+export type ForgetPlace = readonly [number, number]
+
+export interface Forgotten {
+  readonly count: number
+  /** Of the content that goes, in bytes; what the database needs around it comes on top. */
+  readonly bytes: number
+  /** Null: the step is done. */
+  readonly next: ForgetPlace | null
+}
+
+export interface Erasure {
+  readonly audit: NewAudit
+  /** Their payloads, and the requests of the effects that they caused. */
+  readonly receipts: readonly ReceiptId[]
+  /** Their requests, and the payloads of the receipts that caused them. */
+  readonly effects: readonly EffectId[]
+}
+
+export type Erased =
+  | {
+      readonly kind: 'erased'
+      readonly payloads: number
+      readonly requests: number
+      /** The same decision was made before; nothing was changed now. */
+      readonly repeated: boolean
+    }
+  /** These are not done with; nothing was written. */
+  | {
+      readonly kind: 'refused'
+      readonly receipts: readonly ReceiptId[]
+      readonly effects: readonly EffectId[]
+    }
+  | { readonly kind: 'other'; readonly existing: AuditRecord }
+
+export interface RetentionState {
+  /** Events that happened before are accepted only if they are known; null when nothing is closed. */
+  readonly boundary: Instant | null
+  readonly markers: { readonly receipts: number; readonly effects: number }
+  /** When the oldest of each came, or became final; null when there is none. */
+  readonly oldest: { readonly payloadAt: Instant | null; readonly receiptAt: Instant | null }
+  readonly size: {
+    /** On the disk. */
+    readonly bytes: number
+    /** Of those: free for what comes next. Null where the database does not say. */
+    readonly freeBytes: number | null
+  }
 }
 
 export interface StoreStatus {

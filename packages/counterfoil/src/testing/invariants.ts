@@ -10,7 +10,7 @@ export interface History {
   /** Acts, by the recipient's own count. */
   readonly acts: readonly { readonly effect: string }[]
   /** False where the contract gives the recipient no way to recognise a repeat and the engine no way to ask. */
-  readonly evidenceExists: boolean | ((effect: EffectView) => boolean)
+  readonly evidenceExists: boolean
 }
 
 /**
@@ -21,8 +21,8 @@ export interface History {
  */
 export async function violations(store: Store, history: History): Promise<string[]> {
   const found: string[] = []
-  const receipts = await all((page) => store.listReceipts(page))
-  const effects = await all((page) => store.listEffects(page))
+  const receipts = await store.listReceipts({ limit: 9_999 })
+  const effects = await store.listEffects({ limit: 9_999 })
   const { entries: quarantine } = await store.listQuarantine({ limit: 9_999 })
   const { outbox } = await store.status()
 
@@ -54,26 +54,8 @@ export async function violations(store: Store, history: History): Promise<string
   }
   const sends = tally(history.sent)
   const acts = tally(history.acts)
-  const { evidenceExists } = history
-  for (const effect of effects) {
-    const exists = typeof evidenceExists === 'boolean' ? evidenceExists : evidenceExists(effect)
-    found.push(...ofEffect(effect, sends, acts, exists))
-  }
+  for (const effect of effects) found.push(...ofEffect(effect, sends, acts, history.evidenceExists))
   return found
-}
-
-const pageSize = 5_000
-
-async function all<Row extends { readonly id: string }>(
-  list: (page: { readonly limit: number; readonly before?: string }) => Promise<Row[]>,
-): Promise<Row[]> {
-  const rows: Row[] = []
-  for (;;) {
-    const before = rows.at(-1)?.id
-    const page = await list({ limit: pageSize, ...(before === undefined ? {} : { before }) })
-    rows.push(...page)
-    if (page.length < pageSize) return rows
-  }
 }
 
 function ofEffect(

@@ -5,8 +5,11 @@ import { delivery } from '../conformance/given.ts'
 import { auditStatements } from './audit.ts'
 import { backlogStatement } from './backlog.ts'
 import { stateStatement } from './effect-decide.ts'
+import { eraseStatements, retentionStateStatement } from './erase.ts'
 import { describeOn } from './fixtures/describe-on.ts'
+import { forgetStatements } from './forget-statements.ts'
 import { postgres } from './index.ts'
+import { markerKeyStatements } from './marks.ts'
 import { decideStatements } from './quarantine-decide.ts'
 import { quarantineStatements } from './quarantine-list.ts'
 import { readingStatements } from './read.ts'
@@ -48,6 +51,11 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     ...Object.values(walks).flatMap(({ down, up }) => [down.page, down.last, up.page, up.last]),
     ...Object.values(decideStatements('plans')),
     ...Object.values(auditStatements('plans')),
+    ...Object.values(forgetStatements('plans').looks),
+    ...Object.values(forgetStatements('plans').take),
+    ...Object.values(eraseStatements('plans')),
+    ...Object.values(markerKeyStatements('plans')),
+    retentionStateStatement('plans'),
     ...Object.values(searchStatements('plans')),
     ...Object.values(surveyStatements('plans')),
     stateStatement('plans'),

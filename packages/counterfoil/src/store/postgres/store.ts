@@ -5,6 +5,7 @@ import {
   type ReceiptId,
   type WorkerId,
 } from '../../domain/index.ts'
+import type { MarkerVault } from '../marker-key.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
@@ -43,9 +44,12 @@ import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
 import { EffectDecide } from './effect-decide.ts'
+import { Erase, retentionState, retentionStateStatement } from './erase.ts'
 import { isOvertaken, toError } from './failure.ts'
+import { Forget } from './forget.ts'
 import { Hints } from './hints.ts'
 import { byLimits, Limited } from './limited.ts'
+import { Marks } from './marks.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
@@ -84,6 +88,10 @@ export class PostgresStore implements Store {
   readonly #quarantine: QuarantineList
   readonly #audit: AuditLog
   readonly #decide: QuarantineDecide
+  readonly #marks: Marks
+  readonly #forget: Forget
+  readonly #erase: Erase
+  readonly #retention: Statement
   readonly #decideEffect: EffectDecide
   readonly #search: Search
   readonly #survey: Survey
@@ -113,6 +121,10 @@ export class PostgresStore implements Store {
     this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
     this.#audit = new AuditLog(settings.schema)
     this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
+    this.#marks = new Marks(settings.schema, location)
+    this.#forget = new Forget(settings.schema, this.#marks)
+    this.#erase = new Erase(settings.schema, this.#audit)
+    this.#retention = retentionStateStatement(settings.schema)
     this.#decideEffect = new EffectDecide(settings.schema, {
       audit: this.#audit,
       settle: this.#statements.settle,
@@ -125,6 +137,7 @@ export class PostgresStore implements Store {
       location,
       lanes: settings.lanes,
       time: this.#time,
+      marks: this.#marks,
       statements: this.#statements,
       connections: this.#connections,
       run: this.#run,
@@ -133,7 +146,13 @@ export class PostgresStore implements Store {
     })
   }
 
-  async open({ migrate: mayMigrate }: { migrate: boolean }): Promise<MigrationReport> {
+  async open({
+    migrate: mayMigrate,
+    vault,
+  }: {
+    migrate: boolean
+    vault?: MarkerVault
+  }): Promise<MigrationReport> {
     await this.#closing
     const { hosts, schema } = this.#settings
     const connections = new Connections(hosts.urls, hosts.location, ofMigration(this.#settings), 1)
@@ -141,6 +160,7 @@ export class PostgresStore implements Store {
       const report = await connections.transact('read', (connection) =>
         migrate(connection, schema, hosts.location, mayMigrate),
       )
+      await this.#marks.open(vault, this.#run)
       this.#state = 'open'
       return report
     } finally {
@@ -230,7 +250,10 @@ export class PostgresStore implements Store {
   }
 
   async planAlert(plan: AlertPlan): Promise<AlertPlanned> {
-    const [row] = await this.#call(this.#statements.planAlert, planAlertParameters(plan, this.#time))
+    const { planAlert } = this.#statements
+    const [row] = await this.#taken(() =>
+      this.#marks.run(planAlert, (marking) => planAlertParameters(plan, this.#time, marking), this.#run),
+    )
     return toAlertPlanned(row!)
   }
 
@@ -306,8 +329,7 @@ export class PostgresStore implements Store {
       schema,
       triggerRole,
       location: this.location,
-      time: this.#time,
-      plan: this.#statements.plan,
+      plan: { statement: this.#statements.plan, time: this.#time, marks: this.#marks },
     }
     let end = () => {}
     // Closing waits for it.
@@ -337,6 +359,11 @@ export class PostgresStore implements Store {
   readonly audit: Store['audit'] = (entry) =>
     this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
   readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
+  readonly forget: Store['forget'] = (batch) =>
+    this.#taken(() => this.#together((run) => this.#forget.forget(batch, run)))
+  readonly erase: Store['erase'] = (erasure) =>
+    this.#taken(() => this.#together((run) => this.#erase.erase(erasure, run)))
+  readonly retention: Store['retention'] = () => this.#taken(() => retentionState(this.#retention, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
   readonly readRequest: Store['readRequest'] = (id) => this.#taken(() => this.#reading.readRequest(id))
   readonly search: Store['search'] = (query) => this.#taken(() => this.#search.search(query))

@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { BeyondRetention } from '../beyond.ts'
+import type { Marking } from '../marking.ts'
 import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
@@ -7,6 +9,9 @@ import { examine } from './doctor.ts'
 import { Due } from './due.ts'
 import { EffectDecide } from './effect-decide.ts'
 import { EffectMoves } from './effect-moves.ts'
+import { Erase } from './erase.ts'
+import { Forget } from './forget.ts'
+import { Markers } from './markers.ts'
 import { Outbox } from './outbox.ts'
 import { Pace } from './pace.ts'
 import type { PackedAcceptance } from './packing.ts'
@@ -26,6 +31,7 @@ export interface Connection {
   readonly counts: Counts
   readonly planning: Planning
   readonly triggerStatements: TriggerStatements
+  readonly markers: Markers
   /** The port's calls, by name; each runs in the transaction that is open. */
   readonly calls: Readonly<Record<string, (argument: any, block: Uint8Array) => unknown>>
 }
@@ -43,6 +49,8 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'showQuarantine',
   'listAudit',
   'readVault',
+  'retention',
+  'readMarkerKey',
   'readRequest',
   'search',
   'survey',
@@ -51,13 +59,14 @@ export const readingCalls: ReadonlySet<string> = new Set([
 ])
 
 /** @throws what SQLite throws when the schema is not there */
-export function prepare(db: DatabaseSync): Connection {
+export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const triggerStatements = new TriggerStatements(db)
   const counts = new Counts(db)
   const quarantine = new Quarantine(db, counts)
-  const accept = new Accept(db, quarantine, counts)
+  const markers = new Markers(db, marking)
+  const accept = new Accept(db, quarantine, markers, counts)
   const outbox = new Outbox(db, quarantine, counts)
-  const planning = new Planning(db, outbox, counts)
+  const planning = new Planning(db, outbox, markers, counts)
   const entries = new QuarantineList(db)
   const audit = new AuditLog(db)
   const decide = new QuarantineDecide(db, audit, quarantine, outbox, counts)
@@ -65,6 +74,8 @@ export function prepare(db: DatabaseSync): Connection {
   const moves = new EffectMoves(db, counts)
   const due = new Due(db, reading, moves, new Pace(db))
   const settle = new Settle(db, reading, moves, quarantine)
+  const forget = new Forget(db, markers, counts)
+  const erase = new Erase(db, audit)
   const decideEffect = new EffectDecide(audit, reading, moves, settle)
   const search = new Search(db, reading)
   const survey = new Survey(db)
@@ -73,10 +84,15 @@ export function prepare(db: DatabaseSync): Connection {
     counts,
     planning,
     triggerStatements,
+    markers,
     calls: {
       accept: (packed: PackedAcceptance, block) => accept.accept(packed, block),
       acceptAll: (packed: readonly PackedAcceptance[], block) =>
-        packed.map((one) => accept.accept(one, block)),
+        packed.map((one) => {
+          const answer = accept.accept(one, block)
+          if (answer.outcome === 'beyond') throw new BeyondRetention(answer.boundary)
+          return answer
+        }),
       claimOutbox: (claim) => outbox.claim(claim),
       plan: (plan): Planned => planning.plan(plan, () => {}),
       postponePlan: (record) => outbox.postpone(record),
@@ -103,6 +119,11 @@ export function prepare(db: DatabaseSync): Connection {
       listAudit: (query) => audit.list(query),
       decideEffect: (decision) => decideEffect.decide(decision),
       readVault: (ref) => reading.readVault(ref),
+      forget: (batch) => forget.forget(batch),
+      erase: (erasure) => erase.erase(erasure),
+      retention: () => forget.state(),
+      readMarkerKey: () => markers.readKey(),
+      writeMarkerKey: (kept) => markers.writeKey(kept),
       readRequest: (effect) => reading.readRequest(effect),
       search: (query) => search.search(query),
       survey: (query) => survey.survey(query),
