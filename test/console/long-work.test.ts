@@ -42,18 +42,18 @@ const horizons = {
 
 /** The pages of backfills and retention, over answers of the operator interface as it documents them. */
 describe('long work at the console', () => {
-  const world = new ConsoleWorld()
+  const world = new ConsoleWorld({ configure: { retention: {} } })
   before(() => world.start())
   after(async () => {
     await closeBrowser()
     await world.dispose()
   })
   /** Answers a path, and keeps what was sent there. */
-  const answering = async (page: Page, path: string, answer: () => object, status = 200) => {
+  const answering = async (page: Page, path: string, answer: () => object) => {
     const sent: any[] = []
     await page.route(`**/api/v1/${path}`, async (route) => {
       if (route.request().method() === 'POST') sent.push(route.request().postDataJSON())
-      await route.fulfill({ status, json: answer() })
+      await route.fulfill({ json: answer() })
     })
     return sent
   }
@@ -133,11 +133,22 @@ describe('long work at the console', () => {
     assert.equal(new Set(applied.map(({ decision }) => decision)).size, 1)
   })
 
-  test('where nothing of retention is configured, the page says what that means', async (t) => {
+  test('retention as this server computes it is drawn, and applying it is in the audit log', async (t) => {
     const page = await pageFor(t)
     if (page === undefined) return
-    await answering(page, 'retention', () => ({ code: 'retention_missing', detail: 'nothing' }), 404)
-    await signIn(page, world.url, tokens.vera, '/console/retention')
-    await page.getByText('Nothing is ever removed').waitFor()
+    await signIn(page, world.url, tokens.abe, '/console/retention')
+    await page.getByText('Evidence is kept for 400 d; at least 400 d are needed.').waitFor()
+    await page
+      .getByRole('img', { name: /the longest is 400 d/ })
+      .getByText('payments → billing')
+      .waitFor()
+    await decide(page, 'Apply', { reason: 'monthly' })
+    await page.getByText(/^Done: 0 payloads/).waitFor()
+    const { audit } = await world.api('audit')
+    assert.deepEqual(audit.map(({ act, operator, reason }: any) => [act, operator, reason]).at(-1), [
+      'retention.apply',
+      'abe',
+      'monthly',
+    ])
   })
 })
