@@ -84,7 +84,6 @@ async function ask(app: Counterfoil): Promise<void> {
     ['search: fingerprint', () => search(app, viewer, 'ab'.repeat(32))],
     ['search: a name of nothing', () => search(app, viewer, 'nothing')],
   ]
-  const rows: [string, string][] = []
   for (const [name, question] of questions) {
     const times: number[] = []
     for (let asked = 0; asked < asks; asked++) {
@@ -94,9 +93,8 @@ async function ask(app: Counterfoil): Promise<void> {
     }
     times.sort((a, b) => a - b)
     const of = (index: number) => times.at(index)!.toFixed(1)
-    rows.push([name, `ms: half within ${of(asks / 2)}, slowest ${of(-1)}`])
+    print([[name, `ms: half within ${of(asks / 2)}, slowest ${of(-1)}`]])
   }
-  print(rows)
 }
 
 async function fill(): Promise<void> {

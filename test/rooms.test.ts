@@ -19,8 +19,8 @@ const ranks: Record<string, number> = {
   guard: 5,
   operate: 5,
   server: 6,
+  testing: 6,
   cli: 7,
-  testing: 8,
 }
 
 interface Import {

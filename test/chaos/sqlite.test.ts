@@ -7,8 +7,8 @@ import { sync } from './kinds/sync.ts'
 import { shortVersions } from './short.ts'
 
 shortVersions('sqlite', [
-  { kind: kill, times: 8 },
-  { kind: pause, times: 2 },
+  { kind: kill, times: 6 },
+  { kind: pause, times: 1 },
   { kind: power, times: 2 },
   { kind: sync, times: 2, servers: 1 },
   { kind: full, times: 2, servers: 1 },

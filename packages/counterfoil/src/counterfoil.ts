@@ -23,6 +23,7 @@ import {
   type Opened,
   type OutgoingEvent,
   type Producer,
+  type ProducerKind,
   type PublishPorts,
   problem,
   publish,
@@ -195,6 +196,8 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Refuses new deliveries, drains, closes the store. */
   stop(): Promise<void>
   readonly running: boolean
+  /** Receipts that may wait for their plan before deliveries are refused. */
+  readonly maxBacklog: number
   /** The same configuration on other ports, for simulation; this one is left alone. */
   withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
 }
@@ -204,6 +207,8 @@ export interface SimulatedPorts<Tx = PlanTransaction>
   extends Required<Pick<CounterfoilOptions, 'store' | 'clock' | 'random' | 'network' | 'log' | 'onAlert'>>,
     Pick<CounterfoilOptions<Tx>, 'triggers' | 'recipients' | 'version' | 'poll' | 'lease'> {
   readonly vault: Vault
+  /** How a producer's deliveries are read instead: a simulation has no secret to sign with. */
+  readonly kindOf?: (producer: Producer) => ProducerKind
 }
 
 /**
@@ -212,17 +217,23 @@ export interface SimulatedPorts<Tx = PlanTransaction>
  * @throws CounterfoilError `config_invalid`
  */
 export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
-  return assemble(options, undefined)
+  return assemble(options, {})
 }
 
-/** @param given the vault of a simulation; else it is opened when it is first needed */
-function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined): Counterfoil<Tx> {
+function assemble<Tx>(
+  options: CounterfoilOptions<Tx>,
+  simulated: Partial<Pick<SimulatedPorts, 'vault' | 'kindOf'>>,
+): Counterfoil<Tx> {
+  const { kindOf } = simulated
   const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
-  const producers = byName('producer', [
-    ...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])]),
-  ])
+  const producers = byName(
+    'producer',
+    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])])].map(
+      (producer) => (kindOf === undefined ? producer : { ...producer, kind: kindOf(producer) }),
+    ),
+  )
   byName('trigger', triggers)
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
@@ -242,6 +253,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       { hint: 'Add it to recipients.' },
     )
   }
+  const { maxBacklog = 1_000_000 } = options
   const retention =
     options.retention === undefined
       ? null
@@ -254,7 +266,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
           recipients: [...recipients.values()],
         })
   const counters = new Map<string, number>()
-  let vault = given
+  let { vault } = simulated
   const openVault = () => {
     vault ??= new Vault(
       loadKeyRing({
@@ -285,6 +297,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
     retention,
     clock,
     counters,
+    maxBacklog,
     async openStore() {
       await store.open({ migrate: false, vault: openVault() })
     },
@@ -307,8 +320,13 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       }
     },
     openEvent,
-    withPorts({ vault: simulated, ...ports }) {
-      return assemble({ ...options, ...ports }, simulated)
+    withPorts({ vault, kindOf, ...ports }) {
+      // Alerts and the program's own database client lead out of the simulation.
+      const { transactions: _, ...rest } = options
+      return assemble(
+        { ...rest, alerts: {}, ...ports },
+        { vault, ...(kindOf === undefined ? {} : { kindOf }) },
+      )
     },
     get running() {
       return parts !== undefined
@@ -371,7 +389,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
         counters,
         handOff: work ? engine.relay : null,
         inFlightLimit: options.maxDeliveries ?? 1024,
-        backlogLimit: options.maxBacklog ?? 1_000_000,
+        backlogLimit: maxBacklog,
       })
       if (work) engine.start()
       parts = { intake, engine, network, publishing }

@@ -9,6 +9,7 @@ import { loadConfig } from './config.ts'
 import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
 import { effectDecisions, proposalAnswers } from './effects-decide.ts'
+import { init } from './init.ts'
 import { operatorsNew } from './operators.ts'
 import { outputTo, ownCharacters } from './output.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
@@ -18,14 +19,17 @@ import { reconcile } from './reconcile.ts'
 import { retentionApply, retentionErase, retentionPlan } from './retention.ts'
 import { searchCommand } from './search.ts'
 import { serveCommand } from './serve.ts'
+import { simulate } from './simulate.ts'
 import { migrate, status } from './store-commands.ts'
 
 const commands: readonly Command[] = [
+  init,
   serveCommand,
   check,
   migrate,
   status,
   doctor,
+  simulate,
   searchCommand,
   receiptsList,
   receiptsShow,

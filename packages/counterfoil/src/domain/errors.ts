@@ -23,6 +23,7 @@ export const errorCodes = {
   beyond_retention: 'The event is older than the boundary of retention, and nothing is known of it any more.',
   // configuration
   config_invalid: 'The configuration contradicts itself or lacks something.',
+  examples_needed: 'The simulator can derive no event of a type, and no example was given.',
   config_not_found: 'The configuration file does not exist or has no usable default export.',
   contract_invalid: 'The recipient contract contradicts itself.',
   contract_unpublished: 'The recipient publishes no contract that can be read.',

@@ -41,6 +41,7 @@ export {
   runMany,
 } from './quarantine-many.ts'
 export { listReceipts, readReceiptPayload, type ShownReceipt, showReceipt } from './receipts.ts'
+export { healthOf, type SurveyedHealth } from './recipient-health.ts'
 export { listRecipients, type ShownRecipient } from './recipients.ts'
 export {
   applyRetention,

@@ -14,11 +14,12 @@ export interface RecipientHealth extends RecipientSurvey {
   readonly health: 'good' | 'unsteady' | 'failing' | 'idle'
 }
 
+export interface SurveyedHealth extends Omit<StoreSurvey, 'recipients'> {
+  readonly recipients: readonly RecipientHealth[]
+}
+
 /** What is open of every recipient of the configuration, and how it does. */
-export async function healthOf({
-  store,
-  recipients,
-}: Counterfoil): Promise<Omit<StoreSurvey, 'recipients'> & { readonly recipients: RecipientHealth[] }> {
+export async function healthOf({ store, recipients }: Counterfoil): Promise<SurveyedHealth> {
   const survey = await store.survey({ recipients: [...recipients.keys()], recent: recentEffects })
   return { ...survey, recipients: survey.recipients.map((one) => ({ ...one, health: health(one) })) }
 }

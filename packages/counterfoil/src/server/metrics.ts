@@ -1,3 +1,5 @@
+import type { Instant } from '../domain/index.ts'
+import type { SurveyedHealth } from '../operate/index.ts'
 import type { StoreStatus } from '../store/index.ts'
 
 type Counters = ReadonlyMap<string, number>
@@ -8,7 +10,16 @@ type Counters = ReadonlyMap<string, number>
  *
  * @param counters keys are `producer outcome`
  */
-export function renderMetrics(counters: Counters, status: StoreStatus): string {
+export function renderMetrics(
+  counters: Counters,
+  status: StoreStatus,
+  { quarantineSince, recipients }: SurveyedHealth,
+  now: Instant,
+): string {
+  const seconds = (since: Instant | null) => (since === null ? 0 : Math.max(0, (now - since) / 1000))
+  const byState = recipients.flatMap(({ recipient, open }) =>
+    Object.entries(open).map(([state, one]) => ({ labels: { recipient, state }, ...one })),
+  )
   const families = [
     family(
       'counterfoil_deliveries_total',
@@ -40,11 +51,64 @@ export function renderMetrics(counters: Counters, status: StoreStatus): string {
     family('counterfoil_effects_escalated', 'gauge', 'Effects that wait for a person.', [
       [{}, status.effects.escalated],
     ]),
+    family('counterfoil_receipts_total', 'counter', 'Receipts ever written.', [[{}, status.receipts.total]]),
+    family('counterfoil_duplicates_total', 'counter', 'Deliveries that came again and changed nothing.', [
+      [{}, status.receipts.duplicates],
+    ]),
+    family('counterfoil_effects_planned_total', 'counter', 'Effects ever planned.', [
+      [{}, status.effects.total],
+    ]),
+    family(
+      'counterfoil_effects_ended_total',
+      'counter',
+      'Effects that became final, by state.',
+      byLabel('state', ended(status)),
+    ),
+    family('counterfoil_outbox_oldest_seconds', 'gauge', 'Age of the oldest outbox record that waits.', [
+      [{}, seconds(status.outbox.oldestAt)],
+    ]),
+    family(
+      'counterfoil_quarantine_oldest_seconds',
+      'gauge',
+      'Age of the oldest quarantine entry that waits.',
+      [[{}, seconds(quarantineSince)]],
+    ),
+    family(
+      'counterfoil_effects_open',
+      'gauge',
+      'Effects that are not final, by recipient and state.',
+      byState.map(({ labels, count }) => [labels, count]),
+    ),
+    family(
+      'counterfoil_effects_open_oldest_seconds',
+      'gauge',
+      'Time since the oldest open effect was planned, by recipient and state.',
+      byState.map(({ labels, oldestAt }) => [labels, seconds(oldestAt)]),
+    ),
+    family(
+      'counterfoil_recipient_recent_attempts',
+      'gauge',
+      'Attempts of the newest effects of each recipient, by outcome.',
+      recipients.flatMap(({ recipient, recent }) =>
+        Object.entries(recent).map(([outcome, count]): Sample => [{ recipient, outcome }, count]),
+      ),
+    ),
+    family(
+      'counterfoil_recipient_last_confirmed_timestamp_seconds',
+      'gauge',
+      'When the last of the newest effects of a recipient was confirmed; 0 when none was.',
+      recipients.map(({ recipient, lastConfirmedAt }) => [{ recipient }, (lastConfirmedAt ?? 0) / 1000]),
+    ),
     family('counterfoil_effects_disputed', 'gauge', 'Effects with contradictory evidence.', [
       [{}, status.effects.disputed],
     ]),
   ]
   return families.join('')
+}
+
+function ended({ effects }: StoreStatus): Readonly<Record<string, number>> {
+  const { confirmed, refused, fenced, withdrawn } = effects.byState
+  return { confirmed, refused, fenced, withdrawn }
 }
 
 type Sample = [labels: Record<string, string>, value: number]

@@ -5,12 +5,13 @@ import { createMiddleware } from 'hono/factory'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
-import { Credentials, minTokenLength, sampleEachMinute } from '../operate/index.ts'
+import { Credentials, healthOf, minTokenLength, sampleEachMinute } from '../operate/index.ts'
 import { Authentication } from './authentication.ts'
 import { consoleFiles } from './console-files.ts'
 import { renderMetrics } from './metrics.ts'
 import { OidcSignIn } from './oidc.ts'
 import { operatorApi } from './operator-api.ts'
+import { readiness } from './readiness.ts'
 import { refusalOf } from './refusal.ts'
 import type { Doors } from './request-operator.ts'
 import { Sessions } from './sessions.ts'
@@ -90,6 +91,7 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
 function routes(app: Counterfoil, credentials: Credentials, doors: Doors, oidc: OidcSignIn | null) {
   const hono = new Hono<{ Bindings: HttpBindings }>()
   const { authentication } = doors
+  const isReady = readiness(app)
   hono.route('/api/v1', operatorApi(app, doors))
   hono.get('/', (context) => context.redirect('/console/'))
   hono.get('/console', (context) => context.redirect('/console/'))
@@ -99,17 +101,18 @@ function routes(app: Counterfoil, credentials: Credentials, doors: Doors, oidc: 
   hono.all('/in/*', (context) => app.receiveIncoming(context.env.incoming))
   hono.get('/healthz', (context) => context.json({ status: 'ok' }))
   hono.get('/readyz', async (context) => {
-    const ready = app.running && (await app.store.status().catch(() => null)) !== null
+    const { ready, checks } = await isReady()
     return ready
-      ? context.json({ status: 'ready' })
-      : context.json({ status: 'not ready' }, 503, { 'retry-after': '1' })
+      ? context.json({ status: 'ready', checks })
+      : context.json({ status: 'not ready', checks }, 503, { 'retry-after': '1' })
   })
   hono.get('/metrics', async (context) => {
     if (!credentials.isEmpty) {
       const address = context.env.incoming.socket.remoteAddress ?? ''
       authentication.operatorOf(context.req.header('authorization'), address)
     }
-    return context.text(renderMetrics(app.counters, await app.store.status()), 200, {
+    const [status, health] = await Promise.all([app.store.status(), healthOf(app)])
+    return context.text(renderMetrics(app.counters, status, health, app.clock.now()), 200, {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     })
   })

@@ -188,7 +188,9 @@ export interface Store {
   survey(query: SurveyQuery): Promise<StoreSurvey>
   /** Keeps the totals of a minute; the first sample of it stays. Those from before `oldest` go. */
   keepSample(sample: Sample & { readonly oldest: number }): Promise<void>
-  /** Oldest first, from this minute on. */
+  /** Commits something that nobody reads: fulfils when the store can be written. */
+  probe(at: Instant): Promise<void>
+  /** Oldest first, from this minute on; the least is 1. */
   listSamples(since: number): Promise<Sample[]>
 
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */

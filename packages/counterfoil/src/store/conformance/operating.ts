@@ -183,16 +183,29 @@ function surveying(make: MakeStore): void {
       await keep(10, 1)
       await keep(11, 2)
       await keep(11, 3)
-      assert.deepEqual(await store.listSamples(0), [
+      assert.deepEqual(await store.listSamples(1), [
         { minute: 10, totals: { receipts: 1 } },
         { minute: 11, totals: { receipts: 2 } },
       ])
       await keep(12, 4, 11)
       assert.deepEqual(
-        (await store.listSamples(0)).map(({ minute }) => minute),
+        (await store.listSamples(1)).map(({ minute }) => minute),
         [11, 12],
       )
       assert.deepEqual(await store.listSamples(12), [{ minute: 12, totals: { receipts: 4 } }])
+    }),
+  )
+
+  it(
+    'a probe is written, and is no sample',
+    on(make, async (store) => {
+      await store.probe(start)
+      await store.probe(start + 1)
+      assert.deepEqual(await store.listSamples(1), [])
+      await store.keepSample({ minute: 10, totals: {}, oldest: 5 })
+      assert.deepEqual((await store.listSamples(1)).length, 1)
+      await store.close()
+      await rejects(store.probe(start), 'store_closed')
     }),
   )
 

@@ -369,6 +369,7 @@ export class PostgresStore implements Store {
   readonly search: Store['search'] = (query) => this.#taken(() => this.#search.search(query))
   readonly survey: Store['survey'] = (query) => this.#taken(() => this.#survey.survey(query))
   readonly keepSample: Store['keepSample'] = (sample) => this.#taken(() => this.#survey.keepSample(sample))
+  readonly probe: Store['probe'] = (at) => this.#taken(() => this.#survey.probe(at))
   readonly listSamples: Store['listSamples'] = (since) => this.#taken(() => this.#survey.listSamples(since))
 
   #through(executor: SqlExecutor): Run {

@@ -34,6 +34,11 @@ export class Survey {
     await this.#run(this.#statements.keep, [minute, JSON.stringify(totals), oldest])
   }
 
+  /** The row of a minute that no sample is of. */
+  async probe(at: number): Promise<void> {
+    await this.#run(this.#statements.probe, [String(at)])
+  }
+
   async listSamples(since: number): Promise<Sample[]> {
     const rows = await this.#run(this.#statements.samples, [since])
     return rows.map(({ minute, totals }) => ({ minute, totals: JSON.parse(totals) }))
@@ -72,6 +77,11 @@ export function surveyStatements(schema: string) {
       'keep',
       `with gone as (delete from ${s}.sample where minute < $3::bigint)
        insert into ${s}.sample (minute, totals) values ($1::bigint, $2::text) on conflict do nothing`,
+      true,
+    ),
+    probe: statement(
+      'probe',
+      `insert into ${s}.sample (minute, totals) values (0, $1::text) on conflict (minute) do update set totals = excluded.totals`,
       true,
     ),
     samples: statement(

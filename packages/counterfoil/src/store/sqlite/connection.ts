@@ -128,6 +128,7 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
       search: (query) => search.search(query),
       survey: (query) => survey.survey(query),
       keepSample: (sample) => survey.keepSample(sample),
+      probe: (at) => survey.probe(at),
       examine: ({ path, now }) => examine(db, path, now),
       listSamples: (since) => survey.listSamples(since),
     },

@@ -144,6 +144,7 @@ export class SqliteStore implements Store {
   readonly keepSample: Store['keepSample'] = (sample) => this.#call('keepSample', sample)
   readonly examine: NonNullable<Store['examine']> = () =>
     this.#call('examine', { path: this.location, now: Date.now() })
+  readonly probe: Store['probe'] = (at) => this.#call('probe', at)
   readonly listSamples: Store['listSamples'] = (since) => this.#call('listSamples', since)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {

@@ -12,6 +12,7 @@ export class Survey {
   readonly #keep
   readonly #forget
   readonly #samples
+  readonly #probe
 
   constructor(db: DatabaseSync) {
     // counterfoil_quarantine_waiting
@@ -30,10 +31,18 @@ export class Survey {
     this.#keep = db.prepare(
       'insert into counterfoil_sample (minute, totals) values (?, ?) on conflict do nothing',
     )
+    this.#probe = db.prepare(
+      'insert into counterfoil_sample (minute, totals) values (0, ?) on conflict (minute) do update set totals = excluded.totals',
+    )
     this.#forget = db.prepare('delete from counterfoil_sample where minute < ?')
     this.#samples = db.prepare(
       'select minute, totals from counterfoil_sample where minute >= ? order by minute',
     )
+  }
+
+  /** The row of a minute that no sample is of. */
+  probe(at: number): void {
+    this.#probe.run(String(at))
   }
 
   survey({ recipients, recent }: SurveyQuery): StoreSurvey {

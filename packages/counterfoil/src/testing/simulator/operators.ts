@@ -28,9 +28,9 @@ export class Operators {
     const { draws, fleet, faults } = this.#world
     const [on] = fleet.ready()
     if (on === undefined) return
+    // What was seen a while ago is decided on as well.
+    const isOld = this.#seen.length > 0 && draws.chance(0.4, 'operator', n, 1)
     try {
-      // What was seen an hour ago is decided on as well.
-      const isOld = this.#seen.length > 0 && draws.chance(0.4, 'operator', n, 1)
       if (!isOld)
         this.#seen = [...(await on.app.store.listQuarantine({ limit: 20, state: 'waiting' })).entries]
     } catch {
@@ -38,7 +38,8 @@ export class Operators {
     }
     const entry = this.#seen[draws.below(this.#seen.length, 'operatorPick', n)]
     if (entry === undefined) return
-    if (!faults.strike('operator decides', `operator/${n}`, entry.reason)) return
+    const kind = isOld ? 'operator decides on an old view' : 'operator decides'
+    if (!faults.strike(kind, `operator/${n}`, entry.reason)) return
     await this.#decide(n, entry)
     if (
       draws.chance(0.4, 'operator', n, 2) &&

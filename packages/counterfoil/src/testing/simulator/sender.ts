@@ -8,7 +8,7 @@ import type { PlannedDelivery } from './history.ts'
 export function requestOf(delivery: PlannedDelivery, now: number): IncomingMessage {
   const { producer, body } = delivery
   const headers = producer === 'std' ? standard(delivery, now) : hub(delivery)
-  return new ArrivingRequest(`/in/${producer}`, headers, Buffer.from(body)) as unknown as IncomingMessage
+  return new ArrivingRequest(`/in/${producer}`, headers, Buffer.from(body)).asIncoming()
 }
 
 function standard({ id, body, variant }: PlannedDelivery, now: number): Record<string, string> {
@@ -34,7 +34,8 @@ function hub({ id, type, body, variant }: PlannedDelivery): Record<string, strin
   }
 }
 
-class ArrivingRequest extends EventEmitter {
+/** As much of a request of Node's HTTP server as intake reads. */
+export class ArrivingRequest extends EventEmitter {
   readonly method = 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -57,4 +58,8 @@ class ArrivingRequest extends EventEmitter {
   }
 
   pause(): void {}
+
+  asIncoming(): IncomingMessage {
+    return this as unknown as IncomingMessage
+  }
 }
