@@ -34,6 +34,7 @@ describe('the pages of the console', () => {
       ['/quarantine', 'Quarantine', /effect-conflict/],
       [`/quarantine/${entry.id}`, 'Quarantine entry', /This delivery waits: nothing was done for it/],
       ['/recipients', 'Recipients', /After an unknown outcome nothing is ever sent again/],
+      ['/retention', 'Retention', /Nothing is ever removed/],
       ['/audit', 'Audit', /quarantine\.assign/],
       ['/search?q=inv-47', 'Search: inv-47', /inv-475/],
     ]

@@ -64,13 +64,14 @@ export function Audit() {
             ),
           },
           { name: 'Act', cell: ({ act }) => <code>{act}</code> },
+          { name: 'To what', cell: ({ subject }) => <Subject of={subject} /> },
           {
-            name: 'To what and why',
+            name: 'Why',
             isWide: true,
             cell: ({ subject, reason, detail, result, decision, digest }) => (
               <details>
                 <summary data-row>
-                  <span class="said">{reason}</span> <Subject of={subject} />
+                  <span class="said">{reason}</span>
                 </summary>
                 <Json of={{ subject, decision, detail, result, digest }} />
               </details>

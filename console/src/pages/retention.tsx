@@ -9,16 +9,16 @@ import { instantInWords, lengthOf } from '../parts/when.tsx'
 import type { Horizons, RetentionPlan } from '../retention.ts'
 import { covers, useSession } from '../session.ts'
 
-type Answer = { readonly horizons: Horizons | null; readonly plan: RetentionPlan }
+/** Both null where the configuration says nothing of retention. */
+type Answer = { readonly horizons: Horizons | null; readonly plan: RetentionPlan | null }
 
 export function Retention() {
   const { operator } = useSession()
   const [applies, setApplies] = useState(false)
   const [told, setTold] = useState('')
   const asked = useAsked<Answer>('/api/v1/retention', { everyMs: 30_000 })
-  // Without a setting there is no plan: the interface says so.
-  const isMissing = asked.problem?.code === 'retention_missing'
-  const { horizons, plan } = asked.value ?? {}
+  const { horizons = null, plan = null } = asked.value ?? {}
+  const isMissing = asked.value?.horizons === null
   const apply = async ({ reason, decision }: Words) => {
     for (;;) {
       const { state, steps } = await tell<RetentionPlan>('/api/v1/retention/apply', { reason, decision })
@@ -29,9 +29,9 @@ export function Retention() {
     <Page
       title="Retention"
       about="How late something may still come, and how long what is known of it is kept."
-      asked={isMissing ? { value: null, at: Date.now(), problem: undefined } : asked}
+      asked={asked}
       actions={
-        plan !== undefined && (
+        plan !== null && (
           <button
             type="button"
             class="button"
@@ -51,14 +51,14 @@ export function Retention() {
           {told}
         </p>
       )}
-      {horizons != null && (
+      {horizons !== null && (
         <>
           <section class="verdict is-open" aria-label="Answer">
             <p class="verdict-line">
               Evidence is kept for {lengthOf(horizons.periods.evidenceMs)}; at least{' '}
               {lengthOf(horizons.needed.ms)} are needed.
             </p>
-            <p>{horizons.needed.why}</p>
+            <p>The longest is {horizons.needed.why}.</p>
             <p>
               {plan?.boundary == null
                 ? 'No time is closed to replay.'
@@ -68,7 +68,7 @@ export function Retention() {
           <HorizonChart of={horizons} />
         </>
       )}
-      {plan !== undefined && (
+      {plan !== null && (
         <section>
           <h2>What applying it now would take</h2>
           <Rows

@@ -4,7 +4,7 @@ import { lengthOf } from './when.tsx'
 
 const day = 86_400_000
 const width = 640
-const rowHeight = 34
+const rowHeight = 42
 const top = 26
 /** Combinations that are drawn; the rest is shorter. */
 const maxDrawn = 8
@@ -64,11 +64,11 @@ export function HorizonChart({ of: { combinations, periods, audit, needed } }: {
           let begin = 0
           return (
             <g key={name}>
-              <text class="horizon-name" x="2" y={y + 11}>
+              <text class="horizon-name" x="2" y={y + 16}>
                 {name}
               </text>
               {one === null ? (
-                <rect class="is-audit" x="0" y={y + 16} width={at(audit.ms)} height="9" />
+                <rect class="is-audit" x="0" y={y + 22} width={at(audit.ms)} height="9" />
               ) : (
                 parts.map(([part, what, tone]) => {
                   const from = begin
@@ -78,7 +78,7 @@ export function HorizonChart({ of: { combinations, periods, audit, needed } }: {
                       key={part}
                       class={`is-${tone}`}
                       x={at(from)}
-                      y={y + 16}
+                      y={y + 22}
                       width={Math.max(1, at(one[part]))}
                       height="9"
                     >

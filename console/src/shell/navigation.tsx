@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { useOverview } from '../overview.ts'
 
@@ -17,12 +18,18 @@ export const places = [
 export function Navigation() {
   const { path } = useLocation()
   const { value: seen } = useOverview()
+  const pages = useRef<HTMLElement>(null)
+  // Where it is narrow the places scroll sideways, and the one that is shown should be seen.
+  useEffect(() => {
+    const here = pages.current?.querySelector('[aria-current]')
+    here?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
   const waiting: Readonly<Record<string, number | undefined>> = {
     Unknown: seen?.status.effects.byState.unknown,
     Quarantine: seen?.status.quarantine,
   }
   return (
-    <nav class="places" aria-label="Pages">
+    <nav ref={pages} class="places" aria-label="Pages">
       <ul>
         {places.map((place) => {
           const isHere = place.path === '/console/' ? path === '/console' : path.startsWith(place.path)

@@ -34,6 +34,8 @@ describe('the files of the console', () => {
     const plain = await files.request('/assets/main-1.js')
     assert.equal(await plain.text(), 'the script')
     assert.match(plain.headers.get('cache-control') ?? '', /immutable/)
+    assert.equal(plain.headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(plain.headers.get('cross-origin-resource-policy'), 'same-origin')
     const packed = await files.request('/assets/main-1.js', { headers: { 'accept-encoding': 'br, gzip' } })
     assert.equal(packed.headers.get('content-encoding'), 'gzip')
   })

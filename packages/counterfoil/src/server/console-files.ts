@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { secureHeaders } from 'hono/secure-headers'
 import { problem } from '../intake/index.ts'
 
@@ -34,15 +35,14 @@ export function consoleFiles(directory: string = consoleDirectory): Hono<{ Bindi
     ? new Map(readdirSync(directory).map((name) => [name, read(directory, name)]))
     : new Map<string, File>()
   const routes = new Hono<{ Bindings: HttpBindings }>()
-  routes.use(protection)
-  routes.get('/assets/:name', (context) => {
+  routes.get('/assets/:name', nothingElse, (context) => {
     const file = files.get(context.req.param('name'))
     // The name of a file holds a digest of it.
     return file === undefined
       ? problem(404, 'not_found', 'The console has no such file.')
       : answer(context, file, 'public, max-age=31536000, immutable')
   })
-  routes.get('/*', (context) => {
+  routes.get('/*', protection, (context) => {
     const page = files.get('index.html')
     return page === undefined
       ? context.html(notBuilt, 503, { 'cache-control': 'no-store' })
@@ -85,6 +85,13 @@ const protection = secureHeaders({
   // Where TLS ends says so itself.
   strictTransportSecurity: false,
   permissionsPolicy: { camera: [], geolocation: [], microphone: [], payment: [] },
+})
+
+/** What a page may load is said with the page; of a file of it, that it is of its type and for this origin. */
+const nothingElse = createMiddleware(async (context, next) => {
+  await next()
+  context.header('x-content-type-options', 'nosniff')
+  context.header('cross-origin-resource-policy', 'same-origin')
 })
 
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Counterfoil: console not built</title>
