@@ -1,0 +1,58 @@
+/**
+ * Twelve situations on Counterfoil and on its peers, and what each did: `npm run bench:scenarios [-- OPTIONS]`.
+ *
+ *   --only SYSTEM      may be given more than once
+ *   --situation NAME   those whose name holds this; may be given more than once
+ *   --at-once 4        how many runs go on at the same time
+ *   --json             one JSON document instead of the table
+ */
+import { parseArgs } from 'node:util'
+import { type Outcome, play } from './play.ts'
+import { situations } from './situations.ts'
+import { systemNamed, systemNames } from './systems.ts'
+import { table } from './table.ts'
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    situation: { type: 'string', multiple: true },
+    'at-once': { type: 'string', default: '4' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const names = values.only ?? systemNames
+const chosen = situations.filter(({ name }) => values.situation?.some((part) => name.includes(part)) ?? true)
+if (chosen.length === 0)
+  throw new Error(`no such situation: ${situations.map(({ name }) => name).join(', ')}`)
+
+const systems = await Promise.all(names.map(systemNamed))
+const runs = chosen.flatMap((situation) =>
+  situation.variants.flatMap((variant) =>
+    systems
+      .filter(({ name }) => !variant.choice || name !== 'Counterfoil')
+      .map((system) => ({ situation, variant, system })),
+  ),
+)
+const outcomes: Outcome[] = []
+let next = 0
+/** Most of a run is waiting, so several go on at once, each with processes and records of its own. */
+const worker = async () => {
+  for (let index = next++; index < runs.length; index = next++) {
+    const { situation, variant, system } = runs[index]!
+    const begun = Date.now()
+    const outcome = await play(system, situation, variant)
+    outcomes[index] = outcome
+    const seconds = ((Date.now() - begun) / 1000).toFixed(1)
+    const what = [system.name, situation.name, variant.name].filter((word) => word !== '').join(' | ')
+    process.stderr.write(`${what}: ${outcome.acts} acts, ${outcome.tells} (${seconds} s)\n`)
+  }
+}
+await Promise.all(Array.from({ length: Number(values['at-once']) }, worker))
+
+const about = Object.fromEntries(systems.map((system) => [system.name, system.about]))
+console.log(
+  values.json
+    ? JSON.stringify({ at: new Date().toISOString(), about, outcomes }, null, 2)
+    : table(about, outcomes),
+)
+process.exit()
