@@ -1,7 +1,7 @@
 /** The twelve situations. Each is played on each system in the same way, on processes that are really killed and paused. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stage } from './stage.ts'
-import { type Event, type Promises, type Setting, shortMs } from './system.ts'
+import { type Event, keyMs, type Promises, type Setting, shortMs } from './system.ts'
 import { type Seen, tellsActs, tellsOfOther, type Verdict } from './verdict.ts'
 
 export interface Situation {
@@ -102,17 +102,17 @@ export const situations: readonly Situation[] = [
     acts: 1,
     variants: [
       {
-        name: `key kept for ${shortMs / 1000} s`,
-        setting: { promises: { ...keyed, keysMs: shortMs } },
+        name: `key kept for ${keyMs / 1000} s`,
+        setting: { promises: { ...keyed, keysMs: keyMs } },
       },
       {
-        name: `key kept for ${shortMs / 1000} s, can be asked for ever`,
-        setting: { promises: { keysMs: shortMs, lookup: true, fence: false } },
+        name: `key kept for ${keyMs / 1000} s, can be asked for ever`,
+        setting: { promises: { keysMs: keyMs, lookup: true, fence: false } },
       },
     ],
     async play(stage) {
       await actAndCrash(stage)
-      await sleep(shortMs + 200)
+      await sleep(keyMs + 200)
       await stage.replace()
       await stage.settle()
     },

@@ -109,6 +109,19 @@ export class Stage {
     return await (await this.#living()).ask<readonly SystemRecord[]>('records')
   }
 
+  /** At the end, when perhaps no process stays alive. */
+  async lastRecords(): Promise<readonly SystemRecord[]> {
+    try {
+      return await this.records()
+    } catch (error) {
+      const { look } = this.system
+      if (look === undefined) throw error
+      for (const worker of this.#workers) await worker.kill()
+      const records = await look(this.#setting, this.#place.at)
+      return [{ says: 'open', words: 'no process stays alive', holds: '' }, ...records]
+    }
+  }
+
   /** Until nothing is going to happen any more by itself, or the time is up. */
   async settle(withinMs = 15_000): Promise<void> {
     const deadline = Date.now() + withinMs

@@ -49,8 +49,10 @@ export interface Setting {
 export const shortMs = 2_000
 /** A lease, an expiry, the time-out of a function: the shortest whole number of seconds that works for all. */
 export const leaseMs = 3_000
+/** How long the recipient remembers keys where it forgets them; longer than a call may take. */
+export const keyMs = 6_000
 /** How long a caller waits for the recipient. */
-export const callTimeoutMs = 1_000
+export const callTimeoutMs = 5_000
 
 export interface System {
   readonly name: string
@@ -62,6 +64,8 @@ export interface System {
   place(): Promise<Place>
   /** In a worker process. @param as names the process to the system; a replacement has the name of what it replaces */
   open(setting: Setting, at: string, as: string, beforeCall: () => Promise<void>): Promise<Opened>
+  /** The records, read by a process that does no work: for one whose workers do not stay alive. */
+  look?(setting: Setting, at: string): Promise<readonly SystemRecord[]>
 }
 
 export interface Place {

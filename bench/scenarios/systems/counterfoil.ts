@@ -54,6 +54,13 @@ export const system: System = {
       records: () => recordsOf(app),
     }
   },
+  async look(setting, at) {
+    const app = appOf(setting, at, async () => {})
+    await app.start({ work: false })
+    const records = await recordsOf(app)
+    await app.stop()
+    return records
+  },
 }
 
 function appOf(setting: Setting, at: string, beforeCall: () => Promise<void>): Counterfoil {
@@ -176,9 +183,12 @@ async function recordsOf(app: Counterfoil): Promise<SystemRecord[]> {
   ])
   const { outbox } = await app.store.status()
   const records: SystemRecord[] = []
-  if (outbox.waiting > 0)
-    records.push({ says: 'open', words: `${outbox.waiting} waiting in the outbox`, holds: '' })
-  for (const { state, dueAt, attempts, evidence, id } of effects) {
+  if (outbox.waiting > 0) {
+    const waiting = await app.store.listReceipts({ limit: 500, state: 'accepted' })
+    const holds = JSON.stringify(waiting)
+    records.push({ says: 'open', words: `${outbox.waiting} waiting in the outbox`, holds })
+  }
+  for (const { state, dueAt, attempts, evidence, id, key } of effects) {
     const [story] = await app.store.showEffects(id)
     const how = evidence.map(({ kind, to }) => `${kind} → ${to}`)
     const tries = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`
@@ -188,7 +198,7 @@ async function recordsOf(app: Counterfoil): Promise<SystemRecord[]> {
     records.push({
       says: state === 'confirmed' ? 'acted' : over ? 'unknown' : isOpen(state) ? 'open' : 'failed',
       words: [`effect ${state}`, tries, ...new Set(how)].join(', '),
-      holds: JSON.stringify(story?.causes),
+      holds: `${key} ${JSON.stringify(story?.causes)}`,
     })
   }
   for (const { receipt, reason, type, state } of quarantine.entries) {
