@@ -1,3 +1,4 @@
+export { attempting, begunAttempt } from './begun.ts'
 export { type KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'

@@ -1,4 +1,5 @@
-import { assert, type Instant, transition } from '../../domain/index.ts'
+import type { Instant, WorkerId } from '../../domain/index.ts'
+import { attempting, begunAttempt } from '../begun.ts'
 import type { DueClaim, DueWork, EffectWork, RepeatBegin, SqlValue } from '../store.ts'
 import { numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
@@ -6,15 +7,6 @@ import { chargeOf, placeWaitMs, roomOf } from './pace.ts'
 import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from './rows.ts'
 import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
-
-/** The lifecycle's word for what beginning does; the statements below have no state of their own making. */
-function begunState(from: 'planned' | 'unknown', fact: 'begun' | 'repeatBegun'): string {
-  const next = transition(from, fact)
-  assert(next.kind === 'moves', `an effect that is ${from} can be ${fact}`)
-  return next.to
-}
-const attempting = begunState('planned', 'begun')
-assert(attempting === begunState('unknown', 'repeatBegun'), 'a repeat is an attempt')
 
 /**
  * Design decision 3: attempts begun, with their lease, before their first byte. Takes what is due for each
@@ -142,26 +134,15 @@ left join lateral (select * from ${s}.request where effect = o.effect and o.befo
 order by o.effect`
 }
 
-export function toWork(row: Row, { worker, now }: { worker: string; now: Instant }): DueWork {
+export function toWork(row: Row, { worker, now }: { worker: WorkerId; now: Instant }): DueWork {
   return row.before === 'planned'
     ? toEffectWork(row, { worker, now })
     : { kind: 'attention', effect: toEffect(row, now) }
 }
 
-export function toEffectWork(row: Row, { worker, now }: { worker: string; now: Instant }): EffectWork {
+export function toEffectWork(row: Row, { worker, now }: { worker: WorkerId; now: Instant }): EffectWork {
   const effect = toEffect(row, now)
-  const attempt = {
-    number: row.number as number,
-    begunAt: now,
-    endedAt: null,
-    outcome: null,
-    open: true,
-    why: null,
-    status: null,
-    correlation: null,
-    retryAfterMs: null,
-    worker,
-  }
+  const attempt = begunAttempt(row.number, now, worker)
   return {
     kind: 'attempt',
     effect: { ...effect, attempts: [...effect.attempts, attempt] },
