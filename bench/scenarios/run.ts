@@ -40,19 +40,27 @@ const worker = async () => {
   for (let index = next++; index < runs.length; index = next++) {
     const { situation, variant, system } = runs[index]!
     const begun = Date.now()
-    const outcome = await play(system, situation, variant)
-    outcomes[index] = outcome
-    const seconds = ((Date.now() - begun) / 1000).toFixed(1)
     const what = [system.name, situation.name, variant.name].filter((word) => word !== '').join(' | ')
-    process.stderr.write(`${what}: ${outcome.acts} acts, ${outcome.tells} (${seconds} s)\n`)
+    const say = (text: string) =>
+      process.stderr.write(`${what}: ${text} (${((Date.now() - begun) / 1000).toFixed(1)} s)\n`)
+    try {
+      const outcome = await play(system, situation, variant)
+      outcomes[index] = outcome
+      say(`${outcome.acts} acts, ${outcome.tells}`)
+    } catch (error) {
+      // The others are still worth seeing.
+      process.exitCode = 1
+      say(`could not be played: ${error}`)
+    }
   }
 }
 await Promise.all(Array.from({ length: Number(values['at-once']) }, worker))
 
+const played = outcomes.filter((outcome) => outcome !== undefined)
 const about = Object.fromEntries(systems.map((system) => [system.name, system.about]))
 console.log(
   values.json
-    ? JSON.stringify({ at: new Date().toISOString(), about, outcomes }, null, 2)
-    : table(about, outcomes),
+    ? JSON.stringify({ at: new Date().toISOString(), about, outcomes: played }, null, 2)
+    : table(about, played),
 )
 process.exit()

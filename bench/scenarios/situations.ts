@@ -26,6 +26,7 @@ const usual: Omit<Setting, 'recipient'> = {
   jobIs: 'the event',
   retries: true,
   keeps: 'for ever',
+  leaseMs: 10_000,
   poison: 'throws',
 }
 
@@ -89,11 +90,11 @@ export const situations: readonly Situation[] = [
       paused.pause()
       const other = await stage.start()
       await other.ask('leaseEnds')
-      await stage.settle(10_000)
+      await stage.settle()
       // What ends an overrun process by itself has done so by now.
       if (stage.system.endsOverrun) await paused.kill()
       else paused.goOn()
-      await stage.settle(10_000)
+      await stage.settle()
     },
     tells: acted,
   },
@@ -149,7 +150,7 @@ export const situations: readonly Situation[] = [
       await stage.deliver(paid('evt-1', '481', 100))
       await stage.settle()
       await stage.deliver(paid('evt-2', '481', 222))
-      await stage.settle(20_000)
+      await stage.settle()
     },
     tells: (seen) => tellsOfOther(seen, '222'),
   },
@@ -215,7 +216,7 @@ export const situations: readonly Situation[] = [
     async play(stage) {
       await stage.start()
       await stage.deliver({ ...paid('evt-1'), type: 'invoice.archived' })
-      await stage.settle(12_000)
+      await stage.settle()
     },
     tells: (seen) => tellsOfOther(seen, 'invoice.archived'),
   },
@@ -231,7 +232,7 @@ export const situations: readonly Situation[] = [
       await stage.deliver({ ...paid('evt-1', '400'), type: 'invoice.broken' })
       await sleep(500)
       await stage.deliver(paid('evt-2'))
-      await stage.settle(40_000)
+      await stage.settle(120_000)
     },
     tells: (seen) => tellsOfOther(seen, 'invoice.broken'),
   },

@@ -41,7 +41,13 @@ export class Stage {
   static async set(system: System, setting: Omit<Setting, 'recipient'>): Promise<Stage> {
     const directory = mkdtempSync(join(tmpdir(), 'counterfoil-recipient-'))
     const [recipient, url] = await startRecipient(setting.promises, join(directory, 'acts.jsonl'))
-    return new Stage(system, await system.place(), { ...setting, recipient: url }, recipient, directory)
+    return new Stage(
+      system,
+      await system.place(setting),
+      { ...setting, recipient: url },
+      recipient,
+      directory,
+    )
   }
 
   /** A process of the system. @param as its name; what replaces a process has the name of that one */
@@ -123,7 +129,7 @@ export class Stage {
   }
 
   /** Until nothing is going to happen any more by itself, or the time is up. */
-  async settle(withinMs = 15_000): Promise<void> {
+  async settle(withinMs = 60_000): Promise<void> {
     const deadline = Date.now() + withinMs
     let quietSince = Date.now()
     let acts = -1
@@ -149,7 +155,7 @@ export class Stage {
   }
 
   async #living(): Promise<Worker> {
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 600; tries++) {
       for (const worker of this.#workers) if (worker.answers) return worker
       await sleep(50)
     }

@@ -41,14 +41,14 @@ export interface Setting {
   readonly retries: boolean
   /** Where a system lets its user choose: finished work is kept for `shortMs`, or for ever. */
   readonly keeps: 'for a time' | 'for ever'
+  /** A lease, an expiry, the time-out of a function: whole seconds, and far more than a call takes. */
+  readonly leaseMs: number
   /** What the code that plans or works on `invoice.broken` does. */
   readonly poison: 'throws' | 'kills the process'
 }
 
 /** What is said in hours or days elsewhere is this long here, so that a run takes seconds. */
 export const shortMs = 2_000
-/** A lease, an expiry, the time-out of a function: the shortest whole number of seconds that works for all. */
-export const leaseMs = 3_000
 /** How long the recipient remembers keys where it forgets them; longer than a call may take. */
 export const keyMs = 6_000
 /** How long a caller waits for the recipient. */
@@ -61,7 +61,7 @@ export interface System {
   /** The service ends a process that overran its time, so that a paused one never goes on. */
   readonly endsOverrun?: true
   /** An empty place for records: a directory, a database. */
-  place(): Promise<Place>
+  place(setting: Omit<Setting, 'recipient'>): Promise<Place>
   /** In a worker process. @param as names the process to the system; a replacement has the name of what it replaces */
   open(setting: Setting, at: string, as: string, beforeCall: () => Promise<void>): Promise<Opened>
   /** The records, read by a process that does no work: for one whose workers do not stay alive. */

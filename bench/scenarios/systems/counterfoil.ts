@@ -22,7 +22,6 @@ import { z } from 'zod'
 import {
   callTimeoutMs,
   type Event,
-  leaseMs,
   operationOf,
   type Promises,
   type Setting,
@@ -92,7 +91,7 @@ function appOf(setting: Setting, at: string, beforeCall: () => Promise<void>): C
     network: waiting(beforeCall),
     recipients: [plain, fenced],
     // The defaults are 10 s and 250 ms; a run should not take minutes.
-    lease: `${leaseMs}ms`,
+    lease: `${setting.leaseMs}ms`,
     poll: '100ms',
     log: () => {},
     triggers: [
