@@ -1,6 +1,6 @@
 import { type Situation, settingOf, type Variant } from './situations.ts'
 import { Stage } from './stage.ts'
-import type { System } from './system.ts'
+import type { Setting, System } from './system.ts'
 import { didInWords, type Verdict } from './verdict.ts'
 
 export interface Outcome {
@@ -18,8 +18,13 @@ export interface Outcome {
 }
 
 /** One situation on one system, from an empty place for its records to the end of all its processes. */
-export async function play(system: System, situation: Situation, variant: Variant): Promise<Outcome> {
-  const stage = await Stage.set(system, settingOf(variant))
+export async function play(
+  system: System,
+  situation: Situation,
+  variant: Variant,
+  changes: Partial<Setting> = {},
+): Promise<Outcome> {
+  const stage = await Stage.set(system, { ...settingOf(variant), ...changes })
   try {
     await situation.play(stage)
     const [all, records] = [await stage.acts(), await stage.lastRecords()]

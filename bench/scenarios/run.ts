@@ -54,13 +54,15 @@ const worker = async () => {
     }
   }
 }
+// Ctrl-C shows what was played so far.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, finish)
 await Promise.all(Array.from({ length: Number(values['at-once']) }, worker))
+finish()
 
-const played = outcomes.filter((outcome) => outcome !== undefined)
-const about = Object.fromEntries(systems.map((system) => [system.name, system.about]))
-console.log(
-  values.json
-    ? JSON.stringify({ at: new Date().toISOString(), about, outcomes: played }, null, 2)
-    : table(about, played),
-)
-process.exit()
+function finish(): never {
+  const played = outcomes.filter((outcome) => outcome !== undefined)
+  const about = Object.fromEntries(systems.map((system) => [system.name, system.about]))
+  const at = new Date().toISOString()
+  console.log(values.json ? JSON.stringify({ at, about, outcomes: played }, null, 2) : table(about, played))
+  process.exit()
+}

@@ -27,6 +27,7 @@ const usual: Omit<Setting, 'recipient'> = {
   retries: true,
   keeps: 'for ever',
   leaseMs: 10_000,
+  callTimeoutMs: 20_000,
   poison: 'throws',
 }
 
@@ -104,11 +105,14 @@ export const situations: readonly Situation[] = [
     variants: [
       {
         name: `key kept for ${keyMs / 1000} s`,
-        setting: { promises: { ...keyed, keysMs: keyMs } },
+        setting: { promises: { ...keyed, keysMs: keyMs }, callTimeoutMs: keyMs - 1_000 },
       },
       {
         name: `key kept for ${keyMs / 1000} s, can be asked for ever`,
-        setting: { promises: { keysMs: keyMs, lookup: true, fence: false } },
+        setting: {
+          promises: { keysMs: keyMs, lookup: true, fence: false },
+          callTimeoutMs: keyMs - 1_000,
+        },
       },
     ],
     async play(stage) {

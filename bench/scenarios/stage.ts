@@ -175,7 +175,7 @@ export class Worker {
 
   constructor(order: Order) {
     this.#process = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(order)], {
-      execArgv: ['--conditions=counterfoil:source', '--disable-warning=ExperimentalWarning'],
+      execArgv: ['--conditions=counterfoil:source', '--disable-warning=DeprecationWarning'],
       stdio: ['ignore', process.env.SCENARIOS_SHOW === undefined ? 'ignore' : 'inherit', 'inherit', 'ipc'],
     })
     const ready = Promise.withResolvers<void>()

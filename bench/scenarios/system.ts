@@ -43,6 +43,8 @@ export interface Setting {
   readonly keeps: 'for a time' | 'for ever'
   /** A lease, an expiry, the time-out of a function: whole seconds, and far more than a call takes. */
   readonly leaseMs: number
+  /** How long a caller waits for the recipient. */
+  readonly callTimeoutMs: number
   /** What the code that plans or works on `invoice.broken` does. */
   readonly poison: 'throws' | 'kills the process'
 }
@@ -51,8 +53,6 @@ export interface Setting {
 export const shortMs = 2_000
 /** How long the recipient remembers keys where it forgets them; longer than a call may take. */
 export const keyMs = 6_000
-/** How long a caller waits for the recipient. */
-export const callTimeoutMs = 5_000
 
 export interface System {
   readonly name: string

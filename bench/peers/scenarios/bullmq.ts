@@ -8,7 +8,7 @@
  * - append-only file and no eviction: https://docs.bullmq.io/guide/going-to-production
  */
 import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq'
-import { type Event, leaseMs, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
+import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
 import { collect, jobName, saysOf, tries, types } from './collect.ts'
 import { redis, versionOf } from './places.ts'
 
@@ -38,7 +38,7 @@ export const system: System = {
         return await collect(job.data, setting, beforeCall)
       },
       // 30 s both by default.
-      { connection: { url: at }, concurrency: 4, lockDuration: leaseMs, stalledInterval: 1_000 },
+      { connection: { url: at }, concurrency: 4, lockDuration: setting.leaseMs, stalledInterval: 1_000 },
     )
     queue.on('error', () => {})
     worker.on('error', () => {})

@@ -2,7 +2,7 @@
  * The work itself, the same for every peer: what the page of each on retries asks of a job, that it be idempotent, in
  * the strongest way that the recipient allows. The key is the operation's name, so it stays the same over retries.
  */
-import { callTimeoutMs, type Event, operationOf, type Setting } from '../../scenarios/system.ts'
+import { type Event, operationOf, type Setting } from '../../scenarios/system.ts'
 
 /** What a job returns, and with it what its record says. */
 export type Result = 'acted' | 'acted before' | 'rejected as older'
@@ -10,7 +10,7 @@ export type Result = 'acted' | 'acted before' | 'rejected as older'
 /** @throws Error on anything else, so that the system tries again */
 export async function collect(
   event: Event,
-  { promises, recipient, poison }: Setting,
+  { promises, recipient, poison, callTimeoutMs }: Setting,
   beforeCall: () => Promise<void>,
 ): Promise<Result> {
   if (event.type === 'invoice.broken') {

@@ -10,7 +10,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import dynalite from 'dynalite'
-import { type Event, leaseMs, type Place } from '../../scenarios/system.ts'
+import type { Event, Place, Setting } from '../../scenarios/system.ts'
 
 export const tableName = 'idempotency'
 const retryAfterMs = [1_000, 2_000]
@@ -32,7 +32,7 @@ export const credentials = {
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 }
 
-export async function lambda(retries: () => number = () => retryAfterMs.length): Promise<Place> {
+export async function lambda(setting: Omit<Setting, 'recipient'>): Promise<Place> {
   const table = dynalite({ createTableMs: 0 })
   table.listen(0, '127.0.0.1')
   await once(table, 'listening')
@@ -45,7 +45,7 @@ export async function lambda(retries: () => number = () => retryAfterMs.length):
       BillingMode: 'PAY_PER_REQUEST',
     }),
   )
-  const service = serviceOf(retries)
+  const service = serviceOf(setting)
   service.listen(0, '127.0.0.1')
   await once(service, 'listening')
   const at: Surroundings = { dynamo, service: `http://127.0.0.1:${(service.address() as AddressInfo).port}` }
@@ -65,7 +65,7 @@ export async function lambda(retries: () => number = () => retryAfterMs.length):
  *   POST /ended/ID        {ok, error}
  *   GET  /state           what waits, runs, and failed for good
  */
-function serviceOf(retries: () => number) {
+function serviceOf({ retries, leaseMs }: Pick<Setting, 'retries' | 'leaseMs'>) {
   const waiting: Invocation[] = []
   const running = new Map<number, Invocation>()
   const failed: { event: Event; error: string; tries: number }[] = []
@@ -74,7 +74,7 @@ function serviceOf(retries: () => number) {
   const end = (id: number, error: string | null) => {
     const invocation = running.get(id)
     if (!running.delete(id) || invocation === undefined || error === null) return
-    const after = invocation.tries <= retries() ? retryAfterMs[invocation.tries - 1] : undefined
+    const after = retries ? retryAfterMs[invocation.tries - 1] : undefined
     if (after === undefined) {
       failed.push({ event: invocation.event, error, tries: invocation.tries })
       return

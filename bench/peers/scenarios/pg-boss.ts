@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
-import { type Event, leaseMs, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
+import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
 import { collect, jobName, saysOf, tries, types } from './collect.ts'
 import { database, postgresVersion, versionOf } from './places.ts'
 
@@ -35,7 +35,7 @@ export const system: System = {
         retryDelay: 1,
         retryBackoff: true,
         // 15 minutes by default.
-        expireInSeconds: leaseMs / 1000,
+        expireInSeconds: setting.leaseMs / 1000,
         deleteAfterSeconds: setting.keeps === 'for ever' ? 0 : shortMs / 1000,
       })
       await boss.work<Event>(type, { pollingIntervalSeconds: 0.5 }, async ([job]) =>

@@ -13,7 +13,7 @@ import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dyn
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context } from 'aws-lambda'
-import { type Event, leaseMs, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
+import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
 import { collect, jobName, saysOf, tries, types } from './collect.ts'
 import { credentials, type Invocation, lambda, type Surroundings, tableName } from './lambda.ts'
 import { versionOf } from './places.ts'
@@ -42,7 +42,7 @@ export const system: System = {
       { config, persistenceStore: new DynamoDBPersistenceLayer({ tableName, awsSdkV3Client: client }) },
     )
     const invoke = async ({ id, event }: Invocation) => {
-      const deadline = Date.now() + leaseMs
+      const deadline = Date.now() + setting.leaseMs
       const context = {
         functionName: 'collect',
         getRemainingTimeInMillis: () => deadline - Date.now(),

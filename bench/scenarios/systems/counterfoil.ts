@@ -20,7 +20,6 @@ import { standardWebhooks } from 'counterfoil/producers'
 import { sqlite } from 'counterfoil/sqlite'
 import { z } from 'zod'
 import {
-  callTimeoutMs,
   type Event,
   operationOf,
   type Promises,
@@ -74,7 +73,7 @@ function appOf(setting: Setting, at: string, beforeCall: () => Promise<void>): C
   const far = {
     url: setting.recipient,
     allowPrivateAddresses: true,
-    timeout: `${callTimeoutMs}ms`,
+    timeout: `${setting.callTimeoutMs}ms`,
     lookup: async ({ effectKey }: { effectKey: string }) => {
       const { ok } = await fetch(`${setting.recipient}/operations/${effectKey}`)
       return ok ? ('acted' as const) : ('absent' as const)
