@@ -29,6 +29,8 @@ const next: ('lose' | 'hold')[] = []
 const server = createServer((request, response) => {
   void handle(request, response).catch(() => response.destroy())
 })
+// No caller meets a connection that is just being closed for being idle.
+server.keepAliveTimeout = 600_000
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 process.on('disconnect', () => {
   closeSync(file)

@@ -10,8 +10,9 @@ import type { Event, Place, Promises, Setting, System, SystemRecord } from './sy
 import type { Order, Question, Said } from './worker.ts'
 
 /** Nothing open and no new act for this long: it is over. */
-const quietMs = 1_000
-const lookEveryMs = 100
+const quietMs = 1_200
+const lookEveryMs = 400
+const compileCache = join(tmpdir(), 'counterfoil-scenarios-compiled')
 /** How often a supervisor of processes starts one anew that died. */
 const restarts = 6
 
@@ -176,6 +177,8 @@ export class Worker {
   constructor(order: Order) {
     this.#process = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(order)], {
       execArgv: ['--conditions=counterfoil:source', '--disable-warning=DeprecationWarning'],
+      // Each of many short processes would compile the same files anew.
+      env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
       stdio: ['ignore', process.env.SCENARIOS_SHOW === undefined ? 'ignore' : 'inherit', 'inherit', 'ipc'],
     })
     const ready = Promise.withResolvers<void>()

@@ -30,9 +30,9 @@ export function cellOf({ acts, right, tells }: Outcome): string {
 }
 
 function details(outcomes: readonly Outcome[]): string[] {
-  const lines: string[] = []
+  const lines = ['', '## What each did', '', 'What was answered → what its records say at the end.']
   for (const [situation, all] of Map.groupBy(outcomes, ({ situation }) => situation)) {
-    lines.push('', `## ${situation}`, '')
+    lines.push('', `### ${situation}`, '')
     for (const [variant, some] of Map.groupBy(all, ({ variant }) => variant)) {
       if (variant !== '') lines.push(`**${variant}**`, '')
       lines.push('| system | acts | can someone tell? | what it did |', '| --- | --- | --- | --- |')

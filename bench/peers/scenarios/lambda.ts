@@ -46,6 +46,7 @@ export async function lambda(setting: Omit<Setting, 'recipient'>): Promise<Place
     }),
   )
   const service = serviceOf(setting)
+  service.keepAliveTimeout = 600_000
   service.listen(0, '127.0.0.1')
   await once(service, 'listening')
   const at: Surroundings = { dynamo, service: `http://127.0.0.1:${(service.address() as AddressInfo).port}` }

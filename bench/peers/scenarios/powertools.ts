@@ -57,7 +57,7 @@ export const system: System = {
     void (async () => {
       for (;;) {
         const response = await fetch(`${service}/next`)
-        if (response.status === 204) await sleep(50)
+        if (response.status === 204) await sleep(250)
         else void invoke((await response.json()) as Invocation)
       }
     })()
