@@ -4,19 +4,21 @@
  *   --only SYSTEM      may be given more than once
  *   --situation NAME   those whose name holds this; may be given more than once
  *   --at-once 4        how many runs go on at the same time
+ *   --write            puts the tables into docs/comparison.md
  *   --json             one JSON document instead of the table
  */
 import { parseArgs } from 'node:util'
 import { type Outcome, play } from './play.ts'
 import { situations } from './situations.ts'
 import { systemNamed, systemNames } from './systems.ts'
-import { table } from './table.ts'
+import { intoPage, table } from './table.ts'
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     situation: { type: 'string', multiple: true },
     'at-once': { type: 'string', default: '4' },
+    write: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
@@ -62,7 +64,8 @@ finish()
 function finish(): never {
   const played = outcomes.filter((outcome) => outcome !== undefined)
   const about = Object.fromEntries(systems.map((system) => [system.name, system.about]))
-  const at = new Date().toISOString()
-  console.log(values.json ? JSON.stringify({ at, about, outcomes: played }, null, 2) : table(about, played))
+  const report = { at: new Date().toISOString(), about, outcomes: played }
+  console.log(values.json ? JSON.stringify(report, null, 2) : table(report))
+  if (values.write) intoPage(report)
   process.exit()
 }

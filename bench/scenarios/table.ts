@@ -1,10 +1,30 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { Outcome } from './play.ts'
 
-/** What docs/comparison.md shows: a row a situation, a column a system; then what each did, in full. All in Markdown. */
-export function table(about: Readonly<Record<string, string>>, outcomes: readonly Outcome[]): string {
+export interface Report {
+  /** RFC 3339. */
+  readonly at: string
+  /** Versions, by system. */
+  readonly about: Readonly<Record<string, string>>
+  readonly outcomes: readonly Outcome[]
+}
+
+const page = new URL('../../docs/comparison.md', import.meta.url)
+const [begin, end] = ['<!-- measured -->', '<!-- end of what is measured -->'] as const
+
+/** A row a situation, a column a system; then what each did, in full. All in Markdown. */
+export function table({ at, about, outcomes }: Report): string {
   const names = Object.keys(about)
   const versions = Object.values(about).map((text) => `- ${text}`)
-  return [...versions, '', ...summary(names, outcomes), ...details(outcomes)].join('\n')
+  const run = `Run on ${at.slice(0, 10)}:`
+  return [run, '', ...versions, '', ...summary(names, outcomes), ...details(outcomes)].join('\n').trimEnd()
+}
+
+/** Puts the tables in the place of those that docs/comparison.md has. */
+export function intoPage(report: Report): void {
+  const text = readFileSync(page, 'utf8')
+  const [before, after] = [text.split(begin)[0], text.split(end)[1]]
+  writeFileSync(page, `${before}${begin}\n\n${table(report)}\n\n${end}${after}`)
 }
 
 function summary(names: readonly string[], outcomes: readonly Outcome[]): string[] {

@@ -23,10 +23,32 @@ import { situationOf } from './situation.ts'
 export type Learned =
   | { readonly kind: 'answer'; readonly attempt: number; readonly outcome: Outcome }
   | { readonly kind: 'leaseEnded' }
-  | { readonly kind: 'lookup'; readonly finding: LookupFinding; readonly askedAt: Instant }
-  | { readonly kind: 'tombstone'; readonly finding: TombstoneFinding; readonly askedAt: Instant }
+  | {
+      readonly kind: 'lookup'
+      readonly finding: LookupFinding
+      readonly askedAt: Instant
+      /** The operator who had it asked; absent when the engine did. */
+      readonly by?: string
+    }
+  | {
+      readonly kind: 'tombstone'
+      readonly finding: TombstoneFinding
+      readonly askedAt: Instant
+      readonly by?: string
+    }
+  /** A person decides, with evidence. */
+  | {
+      readonly kind: 'operator'
+      readonly fact: OperatorFact
+      readonly why: string
+      /** The recipient's own id of the operation, where the evidence names it. */
+      readonly correlation: string | null
+      readonly by: string
+    }
   /** The contract allows nothing more: the owner is told, once. */
   | { readonly kind: 'escalate'; readonly why: string }
+
+export type OperatorFact = Extract<Fact, `operator${string}`>
 
 export interface Decision {
   readonly settlement: Settlement
@@ -96,6 +118,8 @@ function factOf({ state, attempts }: EffectView, contract: Contract, learned: Le
       return 'leaseEnded'
     case 'escalate':
       return 'nothingProven'
+    case 'operator':
+      return learned.fact
     case 'tombstone': {
       const { kind } = learned.finding
       if (kind === 'closed')
@@ -200,8 +224,12 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
       return { ...about, kind: 'lease', attempt: effect.attempts.at(-1)?.number ?? null, why: leaseWhy }
     case 'escalate':
       return { ...about, kind: 'escalation', why: learned.why }
+    case 'operator': {
+      const { why, correlation, by } = learned
+      return { ...about, kind: 'operator', why, correlation, by }
+    }
     case 'tombstone':
-      return { ...about, kind: 'tombstone', ...saidBy(learned.finding) }
+      return { ...about, kind: 'tombstone', ...saidBy(learned.finding), by: learned.by ?? about.by }
     case 'lookup': {
       const said = saidBy(learned.finding)
       const hints = learned.finding.kind === 'absent' && fact === 'nothingProven'
@@ -209,6 +237,7 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
         ...about,
         kind: 'lookup',
         ...said,
+        by: learned.by ?? about.by,
         why: hints ? `${said.why}, which is not final now` : said.why,
       }
     }

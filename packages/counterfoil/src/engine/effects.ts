@@ -150,10 +150,35 @@ export async function attend(
   }
 }
 
+/** What of an operator's own asking does not need the rest of the engine. */
+export type InquiryPorts = Omit<EffectPorts, 'vault'>
+export type InquirySettings = Pick<EffectSettings, 'recipients' | 'owner' | 'lookAgain'>
+
+/**
+ * Asks an effect's recipient now, in an operator's name, and writes what it says: that is evidence as any other,
+ * whatever became of the effect meanwhile.
+ */
+export async function inquire(
+  ports: InquiryPorts,
+  settings: InquirySettings,
+  effect: EffectView,
+  kind: 'lookup' | 'tombstone',
+  by: string,
+): Promise<void> {
+  const recipient = recipientOf(settings, effect)
+  const askedAt = ports.clock.now()
+  const { signal } = new AbortController()
+  const learned: Learned =
+    kind === 'lookup'
+      ? { kind, askedAt, by, finding: await ask(ports, recipient, addressOf(effect), signal) }
+      : { kind, askedAt, by, finding: await close(ports, recipient, addressOf(effect), signal) }
+  await settle(ports, settings, effect, learned)
+}
+
 /** Writes what was learned, however long the store takes: what a recipient said must not be lost to a busy disk. */
 async function settle(
-  ports: EffectPorts,
-  settings: EffectSettings,
+  ports: InquiryPorts,
+  settings: InquirySettings,
   effect: EffectView,
   learned: Learned,
 ): Promise<void> {
@@ -195,7 +220,7 @@ function alreadyTold(view: EffectView, learned: Extract<Learned, { kind: 'answer
   return attempt?.outcome === learned.outcome.kind && attempt.why === learned.outcome.why
 }
 
-function recipientOf(settings: EffectSettings, effect: EffectView): Recipient {
+function recipientOf(settings: Pick<EffectSettings, 'recipients'>, effect: EffectView): Recipient {
   const recipient = settings.recipients.get(effect.recipient)
   if (recipient === undefined)
     throw new CounterfoilError('effect_unknown', `Recipient '${effect.recipient}' is not configured.`)

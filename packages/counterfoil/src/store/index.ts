@@ -1,5 +1,6 @@
 export { attempting, begunAttempt } from './begun.ts'
-export { type KeyRing, loadKeyRing } from './key-ring.ts'
+export { BeyondRetention } from './beyond.ts'
+export { KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'
 export { isSqlState } from './sql-state.ts'

@@ -22,6 +22,10 @@ import {
 
 const bank = { bank: 100 }
 
+function ordered(domain: string, version: number) {
+  return { ...newEffect(), order: { domain, version } }
+}
+
 /** Design decision 3. */
 export function attempts(make: MakeStore): void {
   it(
@@ -104,6 +108,52 @@ export function attempts(make: MakeStore): void {
       assert.equal(created.length, 1)
       const [story] = await store.showEffects('one')
       assert.equal(story?.effect.attempts.length, 1)
+    }),
+  )
+
+  it(
+    'an ordering domain that has many waiting does not hold up the others, nor what has no order',
+    on(make, async (store) => {
+      const record = await accepted(store)
+      const many = Array.from({ length: 60 }, (_, version) => ordered('b/many', version))
+      const few = ['a', 'c', 'd', 'e'].map((domain) => ordered(domain, 1))
+      const free = newEffect()
+      await store.plan(planFor(record, ...many))
+      await store.plan({ ...planFor(await accepted(store), ...few, free), at: start })
+      const taken: string[] = []
+      for (let claims = 0; claims < 6; claims++) {
+        const works = await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 4 } })
+        assert.equal(works.length, 4)
+        taken.push(...works.map(({ effect }) => effect.id))
+      }
+      assert.equal(new Set(taken).size, 24, 'each is taken once')
+      for (const { id, order } of few) assert.ok(taken.includes(id), `${order.domain} had its turn`)
+      let rest = 0
+      for (;;) {
+        const works = await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 16 } })
+        rest += works.length
+        if (works.length < 16) break
+      }
+      assert.equal(rest, 65 - 24, 'and nothing is left')
+    }),
+  )
+
+  it(
+    'a recipient with a single place serves domains and what has no order alike',
+    on(make, async (store) => {
+      const record = await accepted(store)
+      const many = Array.from({ length: 12 }, (_, version) => ordered('many', version))
+      const other = ordered('other', 1)
+      const free = newEffect()
+      await store.plan(planFor(record, free, ...many, other))
+      const taken: string[] = []
+      for (let claims = 0; claims < 10; claims++) {
+        const works = await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 1 } })
+        taken.push(...works.map(({ effect }) => effect.id))
+      }
+      assert.equal(taken.length, 10)
+      assert.ok(taken.includes(other.id))
+      assert.ok(taken.includes(free.id))
     }),
   )
 
