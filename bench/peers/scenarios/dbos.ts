@@ -1,0 +1,73 @@
+/**
+ * DBOS Transact: a workflow of one step a type, started under an id of its own.
+ *
+ * - workflow ids as idempotency keys: https://docs.dbos.dev/typescript/tutorials/workflow-tutorial
+ * - retries of a step: https://docs.dbos.dev/typescript/tutorials/step-tutorial
+ * - a process that restarts recovers what it was working on: https://docs.dbos.dev/production/workflow-recovery
+ * - two executions of one workflow at once: https://docs.dbos.dev/explanations/concurrent-executions
+ * - retention, off by default, and set in Conductor: https://docs.dbos.dev/production/retention
+ */
+import { DBOS } from '@dbos-inc/dbos-sdk'
+import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
+import { collect, jobName, saysOf, types } from './collect.ts'
+import { database, postgresVersion, versionOf } from './places.ts'
+
+const silent = { info() {}, debug() {}, warn() {}, error() {} }
+
+export const system: System = {
+  name: 'DBOS',
+  about: `${versionOf('@dbos-inc/dbos-sdk')} on ${postgresVersion}, without Conductor`,
+  place: database,
+  async open(setting, at, as, beforeCall) {
+    const retry = { retriesAllowed: setting.retries, maxAttempts: 3, intervalSeconds: 1 }
+    const workflows = new Map(
+      types.map((type) => [
+        type as string,
+        DBOS.registerWorkflow(
+          (event: Event) =>
+            DBOS.runStep(() => collect(event, setting, beforeCall), { name: 'collect', ...retry }),
+          { name: type },
+        ),
+      ]),
+    )
+    DBOS.setConfig({
+      name: 'scenarios',
+      applicationVersion: '1',
+      // What replaces a process has its id, and recovers its workflows.
+      executorID: as,
+      systemDatabaseUrl: at,
+      runAdminServer: false,
+      logger: silent,
+    })
+    await DBOS.launch()
+    return {
+      async deliver(event) {
+        const workflow = workflows.get(event.type)
+        if (workflow === undefined) throw new Error(`no workflow for ${event.type}`)
+        await DBOS.startWorkflow(workflow, { workflowID: jobName(event, setting) })(event)
+        return 'startWorkflow() gave a handle'
+      },
+      async records() {
+        return (await DBOS.listWorkflows({ loadInput: true, loadOutput: true })).map(recordOf)
+      },
+      // Conductor's policy deletes what is older than a threshold; so does this, without Conductor.
+      async forget() {
+        if (setting.keeps === 'for ever') return
+        const old = (await DBOS.listWorkflows({})).filter(
+          ({ completedAt }) => (completedAt ?? Number.POSITIVE_INFINITY) < Date.now() - shortMs,
+        )
+        await DBOS.deleteWorkflows(old.map(({ workflowID }) => workflowID))
+      },
+    }
+  },
+}
+
+function recordOf(flow: Awaited<ReturnType<typeof DBOS.listWorkflows>>[number]): SystemRecord {
+  const { status, workflowName, input, output, error } = flow
+  const message = (error as Error | undefined)?.message
+  const holds = JSON.stringify([workflowName, input, output, message])
+  const why = status === 'SUCCESS' ? `: ${output}` : message === undefined ? '' : `: ${message}`
+  const words = `workflow ${status}${why}`
+  if (status === 'SUCCESS') return { says: saysOf(output), words, holds }
+  return { says: status === 'PENDING' || status === 'ENQUEUED' ? 'open' : 'failed', words, holds }
+}
