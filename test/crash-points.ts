@@ -12,15 +12,16 @@ const minute = 60_000
 const hour = 60 * minute
 const allShapes = Object.keys(contracts) as Shape[]
 
-/** A scenario in which each call is made at all. */
-const scenarios: Record<CrashableCall, (shape: Shape) => WorldOptions | null> = {
+/** A scenario in which each call is made at all, and how many calls of the kind come before it that find nothing to do. */
+type Scenario = WorldOptions & { readonly skip?: number }
+const scenarios: Record<CrashableCall, (shape: Shape) => Scenario | null> = {
   accept: (shape) => ({ shape }),
   // Batches: cases-intake.test.ts.
   acceptAll: () => null,
-  claimOutbox: (shape) => ({ shape }),
+  claimOutbox: (shape) => ({ shape, trigger: 'fails-once', skip: 1 }),
   plan: (shape) => ({ shape }),
   commit: (shape) => ({ shape, trigger: 'sql' }),
-  takeDue: (shape) => ({ shape }),
+  takeDue: (shape) => ({ shape, limits: { concurrency: 4 }, skip: 1 }),
   beginRepeat: (shape) =>
     shape === 'idempotent' ? { shape, network: (_, count) => (count === 0 ? 'lost-answer' : 'none') } : null,
   settle: (shape) => ({ shape }),
@@ -77,16 +78,21 @@ export function crashPoints(
       for (const shape of shapes) {
         const made = scenario(shape)
         if (made === null) continue
+        const { skip = 0 } = made
         const options = () => ({ ...made, database: database() })
         for (const when of ['before', 'after'] as const) {
           test(`a crash ${when} it loses nothing and repeats nothing; the recipient is ${shape}`, async () => {
-            const world = await livesOn(options(), { store: { kind: 'crash', call, when } })
+            const world = await livesOn(options(), { store: { kind: 'crash', call, when, skip } })
             await holds(world, made)
+            if (call === 'takeDue' && shape === 'neither') {
+              // Begun and never sent: nobody can know that, so nobody sends it.
+              assert.equal(world.recipient.acts.length, when === 'before' ? 1 : 0)
+            }
           })
         }
         for (const committed of [true, false]) {
           test(`a commit of which nobody knows (it ${committed ? 'happened' : 'did not'}) loses nothing and repeats nothing; the recipient is ${shape}`, async () => {
-            const fault: StoreFault = { kind: 'commit-unknown', call, committed }
+            const fault: StoreFault = { kind: 'commit-unknown', call, committed, skip }
             const world = await livesOn(options(), { store: fault })
             await holds(world, made)
           })

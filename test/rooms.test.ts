@@ -66,7 +66,7 @@ test('a room is entered through its one public entry', () => {
     return (
       room !== roomOf(from) &&
       room !== '.' &&
-      !/^[a-z-]+\/((sqlite|postgres|catalogue)\/)?index\.ts$/.test(to)
+      !/^[a-z-]+\/((sqlite|postgres|catalogue|producers|simulator)\/)?index\.ts$/.test(to)
     )
   })
   assert.deepEqual(sideDoors, [])

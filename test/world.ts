@@ -8,6 +8,7 @@ import {
   type CounterfoilOptions,
   counterfoil,
   type Duration,
+  type LimitOptions,
   type Network,
   producer,
   type Recipient,
@@ -75,6 +76,8 @@ export interface WorldOptions {
   readonly seed?: number
   /** The recipient's time-out. Default `5s`. */
   readonly timeout?: Duration
+  /** Of the recipient over all workers: its effects are begun by claim, not in the commit of their plan. */
+  readonly limits?: LimitOptions
   /** How long a slow answer takes. */
   readonly slowMs?: number
   /** `sql`: the trigger writes a table of its own in the plan. `fails-once`, `fails`: it throws. Default `plain`. */
@@ -136,6 +139,7 @@ export class World {
       url: 'http://seats.test',
       contract: contracts[this.#options.shape] as Contract,
       timeout: this.#options.timeout ?? '5s',
+      ...(this.#options.limits === undefined ? {} : { limits: this.#options.limits }),
     })
     const openSeat = seats.effect('seat.open', {
       payload: z.object({ seat: z.string(), plan: z.string() }),

@@ -6,6 +6,7 @@
 import {
   type Counterfoil,
   counterfoil,
+  type LimitOptions,
   type Network,
   producer,
   recipient,
@@ -24,12 +25,14 @@ import { databaseOf } from '../measure.ts'
 /** The same in the process that fills and the one that works. */
 process.env.COUNTERFOIL_VAULT_KEYS = `bench:${Buffer.alloc(32, 7).toString('base64')}`
 
-function appOf(store: Store, place: Place, network: Network): Counterfoil {
+/** @param limits with some, effects are begun by claim alone, never in the commit of their plan */
+function appOf(store: Store, place: Place, network: Network, limits?: LimitOptions): Counterfoil {
   const bench = producer('bench', standardWebhooks({ secrets: secret }))
   const sink = recipient('sink', {
     url: place.sink ?? 'http://127.0.0.1:9',
     allowPrivateAddresses: true,
     concurrency: 256,
+    ...(limits === undefined ? {} : { limits }),
     contract: {
       idempotency: {
         header: 'Idempotency-Key',
@@ -171,6 +174,7 @@ export const effects: Contender = {
       store,
       place,
       networkOf(place, () => {}),
+      { concurrency: 1_000 },
     )
     await app.start()
     await concurrently(items.length, 64, (index) => received(app, prepare(items[index]!)))

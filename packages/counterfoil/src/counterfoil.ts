@@ -147,6 +147,15 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Refuses new deliveries, drains, closes the store. */
   stop(): Promise<void>
   readonly running: boolean
+  /** The same configuration on other ports, for simulation; this one is left alone. */
+  withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
+}
+
+/** What a simulation puts in place of the outside world. Nothing of the configuration's own is reached. */
+export interface SimulatedPorts<Tx = PlanTransaction>
+  extends Required<Pick<CounterfoilOptions, 'store' | 'clock' | 'random' | 'network' | 'log' | 'onAlert'>>,
+    Pick<CounterfoilOptions<Tx>, 'triggers' | 'recipients' | 'version' | 'poll' | 'lease'> {
+  readonly vault: Vault
 }
 
 /**
@@ -155,6 +164,11 @@ export interface Counterfoil<Tx = PlanTransaction> {
  * @throws CounterfoilError `config_invalid`
  */
 export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx>): Counterfoil<Tx> {
+  return assemble(options, undefined)
+}
+
+/** @param given the vault of a simulation; else it is opened when it is first needed */
+function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined): Counterfoil<Tx> {
   const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
@@ -181,7 +195,7 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
     )
   }
   const counters = new Map<string, number>()
-  let vault: Vault | undefined
+  let vault = given
   const openVault = () => {
     vault ??= new Vault(
       loadKeyRing({
@@ -214,6 +228,9 @@ export function counterfoil<Tx = PlanTransaction>(options: CounterfoilOptions<Tx
       return sealed === null ? null : openVault().open(sealed, id)
     },
     openEvent,
+    withPorts({ vault: simulated, ...ports }) {
+      return assemble({ ...options, ...ports }, simulated)
+    },
     get running() {
       return parts !== undefined
     },

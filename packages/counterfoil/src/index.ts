@@ -53,6 +53,7 @@ export {
   type CallResult,
   type EffectDefinition,
   type HttpOptions,
+  type LimitOptions,
   type LookupReading,
   type Network,
   NotSent,

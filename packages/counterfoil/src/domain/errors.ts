@@ -68,6 +68,7 @@ export const errorCodes = {
   store_schema_older: 'The store needs a migration.',
   store_migration_changed: 'A migration that already ran differs from the one in this version.',
   store_closed: 'The store is closed.',
+  store_not_durable: 'A store in memory is for tests, and this is production.',
   // vault
   vault_key_unknown: 'The key that sealed this payload is not in the key ring.',
   vault_damaged: 'The sealed payload does not open: it was altered or the key is another one.',

@@ -248,6 +248,15 @@ describe('by the rest of a contract', () => {
     assert.equal(closingIsProof(unknown(closing), 22 * hour), false)
   })
 
+  test('who may ask on and on closes the key while that still proves something', () => {
+    const hints = { by: 'key', path: '/{key}', absence: { final: false } } as const
+    const asking = { ...unknown({ ...closing, lookup: hints }), lookups: [2_000, 3_000] }
+    assert.equal(nextStep(asking, 10 * hour).kind, 'lookup')
+    assert.equal(nextStep(asking, 11 * hour).kind, 'tombstone')
+    assert.equal(nextStep(asking, 22 * hour).kind, 'lookup', 'too late for a tombstone, and not to ask')
+    assert.equal(nextStep({ ...asking, accepted: true }, 11 * hour).kind, 'lookup', 'it is in work')
+  })
+
   test('a tombstone that proves nothing is placed again, with back-off', () => {
     const step = nextStep({ ...unknown(closing), tombstones: [2_000, 3_000] }, 3_000)
     assert.ok(step.kind === 'tombstone' && step.at === 5_000)

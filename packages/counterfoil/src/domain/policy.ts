@@ -92,7 +92,7 @@ function unknownStep(situation: Situation, now: Instant): Step {
     const at = asked + Math.max(backOffMs(attempts.length - 1), last?.retryAfterMs ?? 0)
     if (Math.max(at, now) < until) return { kind: 'repeat', at, why: because.repeat(contract) }
   }
-  if (asks && now < escalateAt) {
+  if (asks && now < escalateAt && (accepted || !shouldClose(situation, now))) {
     const finalAt = lookup.absence.final ? ended + milliseconds(lookup.absence.after ?? 0) : 0
     const nextAsk = asked + backOffMs(sinceLast.length - 1)
     // Asking just after absence becomes final saves a whole back-off step.
@@ -157,11 +157,23 @@ export function closingIsProof(
   { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
   askedAt: Instant,
 ): boolean {
-  const { idempotency, ordering } = contract
   const first = attempts[0]
-  if (ordering?.tombstone === undefined) return false
-  const knownFor = trustedMs(ordering.tombstone.findsFor ?? idempotency?.remembersFor)
-  return first === undefined || askedAt < first.begunAt + knownFor
+  if (contract.ordering?.tombstone === undefined) return false
+  return first === undefined || askedAt < first.begunAt + closableMs(contract)
+}
+
+/** Half of the time is over in which closing proves something: who asks on and on would be left with nothing to do. */
+function shouldClose(
+  { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
+  now: Instant,
+): boolean {
+  const first = attempts[0]
+  if (first === undefined || !closingIsProof({ contract, attempts }, now)) return false
+  return now >= first.begunAt + closableMs(contract) / 2
+}
+
+function closableMs({ idempotency, ordering }: Contract): number {
+  return trustedMs(ordering?.tombstone?.findsFor ?? idempotency?.remembersFor)
 }
 
 /** How much of a recipient's memory is relied on, in milliseconds. */

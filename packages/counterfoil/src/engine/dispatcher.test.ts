@@ -151,3 +151,23 @@ describe('taking effects that are due', () => {
     assert.equal(taken(), heldPerCall * concurrency + 8)
   })
 })
+
+describe('a place for an effect that is about to be planned', () => {
+  test('is one of its recipient’s places, until it is left', async () => {
+    const { dispatcher } = world(0)
+    const kept = Array.from({ length: concurrency }, () => dispatcher.reserve('seats'))
+    assert.ok(kept.every((place) => place !== null))
+    assert.equal(dispatcher.reserve('seats'), null)
+    kept[0]!.leave()
+    assert.notEqual(dispatcher.reserve('seats'), null)
+    assert.equal(dispatcher.reserve('nobody'), null)
+  })
+
+  test('is not given while effects wait that were planned before: they go first', async () => {
+    const { dispatcher, settle } = world(concurrency * 2)
+    await dispatcher.take()
+    await settle(4)
+    // Four places are free again, and sixteen effects wait.
+    assert.equal(dispatcher.reserve('seats'), null)
+  })
+})

@@ -1,9 +1,10 @@
-import type { EffectId, Instant, Limits } from '../domain/index.ts'
-import type { DueWork } from '../store/index.ts'
+import type { EffectId, Instant, Limits, WorkerId } from '../domain/index.ts'
+import type { DueWork, EffectWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
 import { describe } from './failure-text.ts'
+import type { FirstPlaces } from './first-attempts.ts'
 import { passes } from './patience.ts'
-import { Places } from './places.ts'
+import { type Place, Places } from './places.ts'
 
 /** A claim is a commit: it is made for half of a recipient's places, or after this pause for fewer. */
 const portion = 0.5
@@ -13,7 +14,9 @@ const gatherMs = 5
  * Takes effects that are due, as many as each recipient has free places, and keeps their leases alive until
  * they are settled. A lease schedules and proves nothing: what it cannot keep becomes unknown.
  */
-export class Dispatcher {
+export class Dispatcher implements FirstPlaces {
+  readonly worker: WorkerId
+  readonly leaseMs: number
   readonly #ports: EffectPorts
   readonly #settings: EffectSettings
   readonly #inFlight = new Map<EffectId, number>()
@@ -34,6 +37,8 @@ export class Dispatcher {
   constructor(ports: EffectPorts, settings: EffectSettings) {
     this.#ports = ports
     this.#settings = settings
+    this.worker = settings.worker
+    this.leaseMs = settings.leaseMs
     for (const [name, recipient] of settings.recipients) {
       this.#places.set(name, new Places(recipient.concurrency))
     }
@@ -64,9 +69,25 @@ export class Dispatcher {
   }
 
   /** A hint that effects are due: looks for them, soon when many are wanted at once and few places are free. */
-  wake(): void {
-    for (const name of this.#places.keys()) this.#behind.add(name)
+  wake(recipients: Iterable<string> = this.#places.keys()): void {
+    for (const name of recipients) this.#behind.add(name)
     this.#refill()
+  }
+
+  /**
+   * A place for an effect that is about to be planned and begun at once. Null where an effect that waits goes first,
+   * and where the limits over all workers have to be counted by a claim.
+   */
+  reserve(recipient: string): Place | null {
+    const places = this.#places.get(recipient)
+    const waits = this.#behind.has(recipient) || this.#limits[recipient] !== undefined
+    if (this.#stopped || waits || places === undefined || !this.#isCalled(recipient)) return null
+    return places.free > 0 ? places.take() : null
+  }
+
+  /** Runs an attempt that its plan has begun. */
+  run(work: EffectWork, place: Place): void {
+    this.#work(work, place)
   }
 
   /** Looks for due effects now: for the poll, which is the truth behind the hints. */
@@ -96,7 +117,7 @@ export class Dispatcher {
         const wanted = { ...slots }
         for (const work of taken) {
           slots[work.effect.recipient]!--
-          this.#run(work)
+          this.#work(work, this.#places.get(work.effect.recipient)!.take())
         }
         for (const [name, left] of Object.entries(slots)) {
           if (left === 0) this.#behind.add(name)
@@ -140,15 +161,17 @@ export class Dispatcher {
 
   #freePlaces(): Record<string, number> {
     const slots: Record<string, number> = {}
-    const now = this.#ports.clock.now()
-    for (const [name, { free }] of this.#places)
-      if (free > 0 && (this.#quiet.get(name) ?? 0) <= now) slots[name] = free
+    for (const [name, { free }] of this.#places) if (free > 0 && this.#isCalled(name)) slots[name] = free
     return slots
   }
 
-  #run(work: DueWork): void {
+  /** It has not asked to be left alone. */
+  #isCalled(recipient: string): boolean {
+    return (this.#quiet.get(recipient) ?? 0) <= this.#ports.clock.now()
+  }
+
+  #work(work: DueWork, place: Place): void {
     const { id, recipient } = work.effect
-    const place = this.#places.get(recipient)!.take()
     this.#count(id, 1)
     const { signal } = this.#abort
     const onCallEnded = (quietMs: number | undefined) => {

@@ -67,7 +67,12 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
     nextLook = { at, cancel }
   }
   const dispatcher = new Dispatcher(ports, { ...settings, worker, lookAgain })
-  const relay = new Relay(ports, { ...settings, worker, onPlanned: wake })
+  const relay = new Relay(ports, {
+    ...settings,
+    worker,
+    onPlanned: (recipients) => dispatcher.wake(recipients),
+    firstPlaces: dispatcher,
+  })
   const unattended = settings.unattended === null ? null : new Unattended(ports, settings.unattended)
   const look = () => {
     void relay.poll()

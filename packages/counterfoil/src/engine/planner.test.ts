@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import type { ReceiptId, ReceivedEvent } from '../domain/index.ts'
+import type { ReceiptId, ReceivedEvent, WorkerId } from '../domain/index.ts'
 import { recipient } from '../recipients/index.ts'
-import type { NewQuarantine, Plan, PlanSession, Store } from '../store/index.ts'
+import type { EffectWork, NewQuarantine, Plan, PlanSession, Store } from '../store/index.ts'
 import { seededRandom, VirtualClock } from '../testing/index.ts'
+import type { FirstPlaces } from './first-attempts.ts'
 import { planEvent, planRetriesMs } from './planner.ts'
 import { type Trigger, trigger } from './trigger.ts'
 
@@ -45,6 +46,22 @@ const event: ReceivedEvent = {
   data: { id: '481' },
 }
 
+const worker = 'wrk_1' as WorkerId
+const noPlaces: FirstPlaces = { worker, leaseMs: 10_000, reserve: () => null, run: () => assert.fail() }
+
+/** A recipient with that many places. */
+function places(free: number) {
+  const ran: EffectWork[] = []
+  const seen = { free, ran }
+  const reserve = () => {
+    if (seen.free === 0) return null
+    seen.free--
+    return { callEnded: () => {}, leave: () => void seen.free++ }
+  }
+  const run = (work: EffectWork) => void ran.push(work)
+  return { ...noPlaces, seen, reserve, run }
+}
+
 /** Records what it is asked; answers as an empty store does. */
 function recordingStore(clock: VirtualClock, openAfterMs = 0) {
   const plans: Plan[] = []
@@ -73,7 +90,7 @@ function recordingStore(clock: VirtualClock, openAfterMs = 0) {
 
 async function plan(
   triggers: readonly Trigger[],
-  about: { tries?: number; openAfterMs?: number; runMs?: number } = {},
+  about: { tries?: number; openAfterMs?: number; runMs?: number; places?: FirstPlaces } = {},
 ) {
   const clock = new VirtualClock(0)
   const seen = recordingStore(clock, about.openAfterMs)
@@ -85,8 +102,9 @@ async function plan(
     ownerOf: () => 'team',
     plannedBy: 'v1',
     planTimeoutMs: 5_000,
+    firstPlaces: about.places ?? noPlaces,
   }
-  let planned: boolean | undefined
+  let planned: readonly string[] | undefined
   const done = planEvent(ports as never, settings as never, {
     outbox: 1,
     tries: about.tries ?? 0,
@@ -110,7 +128,7 @@ describe('a trigger', () => {
         plan: (_, { effect }) => effect(openSeat, { key: 'invoice/481/seat', payload: { seat: '1' } }),
       }),
     ])
-    assert.equal(seen.planned, true)
+    assert.deepEqual(seen.planned, ['seats'])
     assert.deepEqual(
       seen.plans[0]?.effects.map(({ recipient, key, name, trigger }) => [recipient, key, name, trigger]),
       [['seats', 'invoice/481/seat', 'seat.open', 't']],
@@ -121,7 +139,7 @@ describe('a trigger', () => {
 
   test('whose condition does not hold plans nothing, and the receipt is planned all the same', async () => {
     const seen = await plan([trigger('t', { on, when: () => false, plan: () => assert.fail('not asked') })])
-    assert.deepEqual([seen.planned, seen.plans[0]?.effects], [false, []])
+    assert.deepEqual([seen.planned, seen.plans[0]?.effects], [[], []])
   })
 
   test('that throws is tried again later, and goes to quarantine with its error after the last try', async () => {
@@ -191,5 +209,43 @@ describe('a trigger', () => {
       assert.match(seen.postponed[0]?.error ?? '', told)
       assert.deepEqual(seen.plans, [])
     }
+  })
+})
+
+describe('an effect whose recipient has a place free', () => {
+  const two = trigger('t', {
+    on,
+    plan: (_, { effect }) => {
+      effect(openSeat, { key: 'invoice/481/seat', payload: { seat: '1' } })
+      effect(openSeat, { key: 'invoice/481/second', payload: { seat: '2' } })
+    },
+  })
+
+  test('is begun in the commit of its plan and runs; the others are due', async () => {
+    const one = places(1)
+    const { plans, planned } = await plan([two], { places: one })
+    const [first, second] = plans[0]!.effects
+    assert.deepEqual([first?.begin, second?.begin], [{ worker, leaseMs: 10_000 }, undefined])
+    assert.deepEqual(planned, ['seats'])
+    const [work, ...more] = one.seen.ran
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      [work?.effect.id, work?.effect.state, work?.effect.version, work?.attempt, work?.effect.dueAt],
+      [first?.id, 'attempting', 2, 1, first!.plannedAt + 10_000],
+    )
+    assert.deepEqual(work?.request, first?.request)
+  })
+
+  test('gives its place back when the plan does not come about', async () => {
+    const free = places(2)
+    const failing = trigger('late', { on, plan: () => assert.fail('planted') })
+    await plan([two, failing], { places: free })
+    assert.deepEqual([free.seen.free, free.seen.ran], [2, []])
+    const unknown = trigger('u', {
+      on,
+      plan: (_, { effect }) => effect(elsewhere, { key: 'k', payload: { seat: '1' } }),
+    })
+    await plan([two, unknown], { places: free })
+    assert.deepEqual([free.seen.free, free.seen.ran], [2, []])
   })
 })

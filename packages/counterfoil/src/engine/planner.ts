@@ -10,6 +10,7 @@ import {
 import type { EffectDefinition, Recipient } from '../recipients/index.ts'
 import type { NewEffect, Plan, Planned, Store, Transactions, Vault } from '../store/index.ts'
 import { describe } from './failure-text.ts'
+import { FirstAttempts, type FirstPlaces } from './first-attempts.ts'
 import { passes, patiently } from './patience.ts'
 import { planInClient, planInStore, type WritePlan } from './plan-transaction.ts'
 import { type Declared, toEffect } from './planned-effect.ts'
@@ -38,6 +39,7 @@ export interface PlannerSettings {
   readonly planTimeoutMs: number
   /** The program's own client, whose transactions the triggers plan in. Default: the store's own. */
   readonly transactions?: Transactions<any> | undefined
+  readonly firstPlaces: FirstPlaces
 }
 
 export interface PlanWork {
@@ -50,21 +52,23 @@ export interface PlanWork {
  * Design decision 2: runs the triggers of one event and commits what they wrote together with the effects
  * they declared: in the store's own transaction, or in one of the program's client.
  *
- * @returns true when effects may have become due
+ * @returns recipients of effects that have become due; those whose first attempt the plan began are under way
  */
 export async function planEvent(
   ports: PlannerPorts,
   settings: PlannerSettings,
   work: PlanWork,
-): Promise<boolean> {
+): Promise<readonly string[]> {
+  const first = new FirstAttempts(settings.firstPlaces)
   let planned: Planned
   try {
-    planned = await plan(ports, settings, work)
+    planned = await plan(ports, settings, work, first)
   } catch (error) {
+    first.release()
     // The record stays leased and is handed on again: a store that is away is not the trigger's failure.
     if (passes(error)) throw error
     await planFailed(ports, settings, work, error)
-    return false
+    return []
   }
   if (planned.kind === 'conflict') {
     const { recipient, key, quarantine } = planned
@@ -75,15 +79,21 @@ export async function planEvent(
       quarantine,
     })
   }
-  return planned.kind === 'planned' && planned.effects.some((effect) => effect.created)
+  return first.run(planned)
 }
 
-async function plan(ports: PlannerPorts, settings: PlannerSettings, work: PlanWork): Promise<Planned> {
+async function plan(
+  ports: PlannerPorts,
+  settings: PlannerSettings,
+  work: PlanWork,
+  first: FirstAttempts,
+): Promise<Planned> {
   const { planTimeoutMs, transactions } = settings
   const triggers = settings.triggers.filter((trigger) => wants(trigger, work.event))
   const write: WritePlan = async (tx, waits) => {
     const run: TriggerRun = { event: work.event, tx, waits, timeoutMs: planTimeoutMs, clock: ports.clock }
-    return await toPlan(ports, settings, work, await runTriggers(triggers, run))
+    const plan = await toPlan(ports, settings, work, await runTriggers(triggers, run))
+    return { ...plan, effects: first.prepare(plan.effects) }
   }
   return transactions === undefined || triggers.length === 0
     ? await planInStore(ports.store, planTimeoutMs, write)

@@ -28,8 +28,8 @@ export interface RelaySettings extends PlannerSettings, AlertSettings {
   readonly worker: WorkerId
   readonly leaseMs: number
   readonly openEvent: OpenEvent
-  /** Effects were planned. */
-  readonly onPlanned: () => void
+  /** Effects of these recipients are due. */
+  readonly onPlanned: (recipients: readonly string[]) => void
 }
 
 /**
@@ -142,7 +142,9 @@ export class Relay {
 
   async #handOn(record: OutboxRecord): Promise<void> {
     if (record.kind === 'alert') {
-      if (await handOnAlert(this.#ports, this.#settings, record)) this.#settings.onPlanned()
+      const { alertTo: delivery, onPlanned } = this.#settings
+      const planned = await handOnAlert(this.#ports, this.#settings, record)
+      if (planned && delivery !== null) onPlanned([delivery.effect.recipient.name])
       return
     }
     const { receipt, outbox, tries } = record
@@ -155,7 +157,8 @@ export class Relay {
   }
 
   async #plan(work: PlanWork): Promise<void> {
-    if (await planEvent(this.#ports, this.#settings, work)) this.#settings.onPlanned()
+    const due = await planEvent(this.#ports, this.#settings, work)
+    if (due.length > 0) this.#settings.onPlanned(due)
   }
 
   async #quarantine(

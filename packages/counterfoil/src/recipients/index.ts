@@ -8,6 +8,7 @@ export {
   type TombstoneReading,
 } from './call-recipient.ts'
 export type { EffectRequest, HttpRecipient } from './http-recipient.ts'
+export type { LimitOptions } from './limits.ts'
 export type { Network, NetworkRequest } from './network.ts'
 export { type PublishedContractOptions, publishedContract } from './published-contract.ts'
 export { ask, close, type EffectAddress, encode, placeOf, prepare } from './reach.ts'

@@ -1,4 +1,5 @@
-export { type KeyRing, loadKeyRing } from './key-ring.ts'
+export { attempting, begunAttempt } from './begun.ts'
+export { KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'
 export { isSqlState } from './sql-state.ts'

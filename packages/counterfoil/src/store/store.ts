@@ -264,6 +264,16 @@ export interface NewEffect extends EffectRecord {
   readonly trigger: string
   /** The request, sealed: the same bytes for every attempt. */
   readonly request: Sealed
+  /**
+   * Where this plan creates the effect, its first attempt begins in the same transaction, at the time of the plan:
+   * decisions 2 and 3 in one commit, for a worker that has a place free.
+   */
+  readonly begin?: FirstAttempt
+}
+
+export interface FirstAttempt {
+  readonly worker: WorkerId
+  readonly leaseMs: number
 }
 
 export interface Plan {
@@ -279,6 +289,7 @@ export interface Plan {
 export type Planned =
   | {
       readonly kind: 'planned'
+      /** In the order of the plan. One that was created has its first attempt begun if the plan asked for that. */
       readonly effects: readonly { readonly id: EffectId; readonly created: boolean }[]
     }
   /** Another worker planned it, or it was given up. Nothing was written. */

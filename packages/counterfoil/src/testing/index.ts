@@ -9,4 +9,23 @@ export {
   SimulatedRecipient,
   type SimulatedRecipientOptions,
 } from './simulated-recipient.ts'
+export {
+  type Fault,
+  type FaultKind,
+  faultKinds,
+  type Invariant,
+  invariants,
+  type ShapeName,
+  type Shrunk,
+  type Simulated,
+  type SimulatedHistory,
+  type SimulateOptions,
+  shapeNames,
+  shrink,
+  simulate,
+  Tally,
+  type TallyRecord,
+  type Violation,
+  violationsOf,
+} from './simulator/index.ts'
 export { VirtualClock } from './virtual-clock.ts'

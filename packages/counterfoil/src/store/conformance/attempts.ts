@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { begunAttempt } from '../begun.ts'
 import {
+  accepted,
   alice,
   begun,
   bob,
@@ -8,7 +10,9 @@ import {
   leaseMs,
   type MakeStore,
   muchLater,
+  newEffect,
   on,
+  planFor,
   plannedEffect,
   settled,
   settlement,
@@ -17,6 +21,10 @@ import {
 } from './given.ts'
 
 const bank = { bank: 100 }
+
+function ordered(domain: string, version: number) {
+  return { ...newEffect(), order: { domain, version } }
+}
 
 /** Design decision 3. */
 export function attempts(make: MakeStore): void {
@@ -35,20 +43,117 @@ export function attempts(make: MakeStore): void {
       assert.equal(seen.version, 2)
       assert.equal(seen.changedAt, start + 5)
       assert.equal(seen.dueAt, start + 5 + leaseMs)
-      assert.deepEqual(seen.attempts, [
-        {
-          number: 1,
-          begunAt: start + 5,
-          endedAt: null,
-          outcome: null,
-          open: true,
-          why: null,
-          status: null,
-          correlation: null,
-          retryAfterMs: null,
-          worker: alice,
-        },
-      ])
+      assert.deepEqual(seen.attempts, [begunAttempt(1, start + 5, alice)])
+    }),
+  )
+
+  it(
+    'a plan begins what it creates, where it is asked to: attempt and lease are durable with the effect (I5)',
+    on(make, async (store, { reopen }) => {
+      const begin = { worker: alice, leaseMs }
+      const [first, other] = [{ ...newEffect(), begin }, newEffect()]
+      await store.plan(planFor(await accepted(store), first, other))
+      assert.deepEqual(await store.takeDue({ worker: bob, now: start + leaseMs - 1, leaseMs, slots: {} }), [])
+      const seen = await effectOf(await reopen(), first.id)
+      assert.deepEqual(
+        { state: seen.state, version: seen.version, changedAt: seen.changedAt, dueAt: seen.dueAt },
+        { state: 'attempting', version: 2, changedAt: start, dueAt: start + leaseMs },
+      )
+      assert.deepEqual(seen.attempts, [begunAttempt(1, start, alice)])
+      assert.equal((await effectOf(store, other.id)).state, 'planned')
+      const { effects } = await store.status()
+      assert.deepEqual([effects.byState.planned, effects.byState.attempting], [1, 1])
+      const settledAs = await store.settle(settlement({ effect: seen, attempt: 1 }, { to: 'confirmed' }))
+      assert.deepEqual(settledAs, { kind: 'settled', version: 3 })
+    }),
+  )
+
+  it(
+    'the lease of an attempt begun in its plan is kept alive and ends as any other',
+    on(make, async (store) => {
+      const effect = { ...newEffect(), begin: { worker: alice, leaseMs } }
+      await store.plan(planFor(await accepted(store), effect))
+      const take = (now: number) => store.takeDue({ worker: bob, now, leaseMs, slots: bank })
+      await store.renew({ worker: alice, effects: [effect.id], now: start + leaseMs - 1, leaseMs })
+      assert.deepEqual(await take(start + leaseMs), [])
+      const [late] = await take(start + 2 * leaseMs)
+      assert.equal(late?.kind, 'attention')
+      assert.equal(late?.effect.state, 'attempting')
+    }),
+  )
+
+  it(
+    'a plan that finds its effect begins nothing: whoever has the effect goes on with it',
+    on(make, async (store) => {
+      const [one, two] = [await accepted(store), await accepted(store)]
+      const effect = newEffect({ key: 'invoice/1' })
+      await store.plan(planFor(one, effect))
+      const again = { ...newEffect({ key: 'invoice/1' }), begin: { worker: alice, leaseMs } }
+      const shared = await store.plan(planFor(two, again))
+      assert.deepEqual(shared, { kind: 'planned', effects: [{ id: effect.id, created: false }] })
+      const seen = await effectOf(store, effect.id)
+      assert.deepEqual([seen.state, seen.version, seen.attempts], ['planned', 1, []])
+    }),
+  )
+
+  it(
+    'of many plans that create one effect at once, one begins it',
+    on(make, async (store) => {
+      const records = await Promise.all(Array.from({ length: 8 }, () => accepted(store)))
+      const begin = { worker: alice, leaseMs }
+      const planned = await Promise.all(
+        records.map((record) => store.plan(planFor(record, { ...newEffect({ key: 'one' }), begin }))),
+      )
+      const created = planned.filter((one) => one.kind === 'planned' && one.effects[0]?.created)
+      assert.equal(created.length, 1)
+      const [story] = await store.showEffects('one')
+      assert.equal(story?.effect.attempts.length, 1)
+    }),
+  )
+
+  it(
+    'an ordering domain that has many waiting does not hold up the others, nor what has no order',
+    on(make, async (store) => {
+      const record = await accepted(store)
+      const many = Array.from({ length: 60 }, (_, version) => ordered('b/many', version))
+      const few = ['a', 'c', 'd', 'e'].map((domain) => ordered(domain, 1))
+      const free = newEffect()
+      await store.plan(planFor(record, ...many))
+      await store.plan({ ...planFor(await accepted(store), ...few, free), at: start })
+      const taken: string[] = []
+      for (let claims = 0; claims < 6; claims++) {
+        const works = await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 4 } })
+        assert.equal(works.length, 4)
+        taken.push(...works.map(({ effect }) => effect.id))
+      }
+      assert.equal(new Set(taken).size, 24, 'each is taken once')
+      for (const { id, order } of few) assert.ok(taken.includes(id), `${order.domain} had its turn`)
+      let rest = 0
+      for (;;) {
+        const works = await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 16 } })
+        rest += works.length
+        if (works.length < 16) break
+      }
+      assert.equal(rest, 65 - 24, 'and nothing is left')
+    }),
+  )
+
+  it(
+    'a recipient with a single place serves domains and what has no order alike',
+    on(make, async (store) => {
+      const record = await accepted(store)
+      const many = Array.from({ length: 12 }, (_, version) => ordered('many', version))
+      const other = ordered('other', 1)
+      const free = newEffect()
+      await store.plan(planFor(record, free, ...many, other))
+      const taken: string[] = []
+      for (let claims = 0; claims < 10; claims++) {
+        const works = await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 1 } })
+        taken.push(...works.map(({ effect }) => effect.id))
+      }
+      assert.equal(taken.length, 10)
+      assert.ok(taken.includes(other.id))
+      assert.ok(taken.includes(free.id))
     }),
   )
 

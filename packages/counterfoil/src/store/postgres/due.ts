@@ -1,5 +1,7 @@
-import { assert, type Instant, transition } from '../../domain/index.ts'
+import type { Instant, WorkerId } from '../../domain/index.ts'
+import { attempting, begunAttempt } from '../begun.ts'
 import type { DueClaim, DueWork, EffectWork, RepeatBegin, SqlValue } from '../store.ts'
+import type { Turns } from '../turns.ts'
 import { numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
 import { chargeOf, placeWaitMs, roomOf } from './pace.ts'
@@ -7,19 +9,10 @@ import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from 
 import { keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
-/** The lifecycle's word for what beginning does; the statements below have no state of their own making. */
-function begunState(from: 'planned' | 'unknown', fact: 'begun' | 'repeatBegun'): string {
-  const next = transition(from, fact)
-  assert(next.kind === 'moves', `an effect that is ${from} can be ${fact}`)
-  return next.to
-}
-const attempting = begunState('planned', 'begun')
-assert(attempting === begunState('unknown', 'repeatBegun'), 'a repeat is an attempt')
-
 /**
  * Design decision 3: attempts begun, with their lease, before their first byte. Takes what is due for each
- * recipient by open_at, passing over what other workers take at the same moment. With limits it is the second
- * statement of its transaction (pace.ts).
+ * recipient by open_at, and half of it in turn of the ordering domains (turns.ts) by open_domain, passing over what
+ * other workers take at the same moment. With limits it is the second statement of its transaction (pace.ts).
  */
 export function takeDueStatement(schema: string, limits: 'free' | 'limited'): Statement {
   const s = quoted(schema)
@@ -28,13 +21,35 @@ export function takeDueStatement(schema: string, limits: 'free' | 'limited'): St
     name: isLimited ? 'counterfoil_take_due_limited' : 'counterfoil_take_due',
     writes: true,
     text: `
-with clock as materialized (select ${nowSql('$5::bigint')} as now),${isLimited ? `${limitedOf(7)},${roomOf(s)},` : ''}
-picked as materialized (
-  select d.effect, d.state as before, d.version as before_version from unnest($1::text[], $2::bigint[]) as w(recipient, slots)
-  cross join lateral (
+with recursive clock as materialized (select ${nowSql('$5::bigint')} as now),${isLimited ? `${limitedOf(9)},${roomOf(s)},` : ''}
+wanted as materialized (
+  select w.recipient, w.share, w.after, ${isLimited ? 'least(w.slots, (select size from room r where r.recipient = w.recipient))' : 'w.slots'} as slots
+  from unnest($1::text[], $2::bigint[], $7::bigint[], $8::text[]) as w(recipient, slots, share, after)
+),
+turns(recipient, domain, n, share) as (
+  select w.recipient, ${nextDomain(s, 'w.recipient', 'w.after')}, 1, least(w.share, w.slots)
+  from wanted w where least(w.share, w.slots) > 0
+  union all
+  select t.recipient, ${nextDomain(s, 't.recipient', 't.domain')}, t.n + 1, t.share
+  from turns t where t.domain is not null and t.n < t.share
+),
+in_turn as materialized (
+  select t.recipient, d.effect, d.state, d.version from turns t cross join lateral (
     select o.effect, o.state, o.version from ${s}.open o
-    where o.recipient = w.recipient and o.at <= (select now from clock) order by o.at limit ${isLimited ? 'least(w.slots, (select size from room r where r.recipient = w.recipient))' : 'w.slots'}
+    where o.recipient = t.recipient and o.domain = t.domain and o.at <= (select now from clock) order by o.at limit 1
     for update skip locked) d
+  where t.domain is not null
+),
+by_time as materialized (
+  select d.effect, d.state, d.version from wanted w cross join lateral (
+    select o.effect, o.state, o.version from ${s}.open o
+    where o.recipient = w.recipient and o.at <= (select now from clock) and (o.effect = any(array(select effect from in_turn))) is not true
+    order by o.at limit w.slots - (select count(*) from in_turn t where t.recipient = w.recipient)
+    for update skip locked) d
+),
+picked as materialized (
+  select effect, state as before, version as before_version from in_turn
+  union all select effect, state, version from by_time
 ),
 moved as (
   update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text,
@@ -49,8 +64,19 @@ begun as (
   insert into ${s}.attempt (effect, number, begun_at, worker)
   select effect, attempts, $6::bigint, $3::text from moved where before = 'planned'
 )${isLimited ? `,${chargeOf(s)}` : ''}
-${workOf(s)}`,
+${workOf(s, turnedTo)}`,
   }
+}
+
+/** Where the round of ordering domains stands; null at its end. */
+const turnedTo = `
+  (select case when count(*) = max(t.share) then max(t.domain) end from turns t
+   where t.recipient = o.recipient and t.domain is not null) as turned_to`
+
+/** By open_domain: one probe for each domain, however many effects wait in it. */
+function nextDomain(s: string, recipient: string, after: string): string {
+  return `(select o.domain from ${s}.open o where o.recipient = ${recipient} and o.domain > ${after}
+    and o.at is not null order by o.domain limit 1)`
 }
 
 /** What the limits are, from this parameter on. */
@@ -63,7 +89,11 @@ limited as materialized (
 )`
 }
 
-export function takeDueParameters({ worker, now, leaseMs, slots }: DueClaim, time: Timekeeper): SqlValue[] {
+export function takeDueParameters(
+  { worker, now, leaseMs, slots }: DueClaim,
+  time: Timekeeper,
+  turns: Turns,
+): SqlValue[] {
   const wanted = Object.entries(slots).filter(([, limit]) => limit >= 1)
   return [
     texts(wanted.map(([recipient]) => recipient)),
@@ -72,6 +102,8 @@ export function takeDueParameters({ worker, now, leaseMs, slots }: DueClaim, tim
     leaseMs,
     time.now(now),
     now,
+    numbers(wanted.map(([, limit]) => turns.share(limit))),
+    texts(wanted.map(([recipient]) => turns.after(recipient))),
   ]
 }
 
@@ -131,9 +163,9 @@ where o.effect = any(array(select e.seq from unnest($2::text[]) as i(id)
  * The effects as a worker gets them. An effect at version 1 had no attempt and no evidence, so nothing is read;
  * the attempt that the same statement inserts is not visible to it and is added by `toWork`.
  */
-function workOf(s: string): string {
+function workOf(s: string, further = 'null as turned_to'): string {
   return `
-select ${effectColumns}, ${stateColumns('(select now from clock)', (name) => `o.${name}`)},
+select ${further}, ${effectColumns}, ${stateColumns('(select now from clock)', (name) => `o.${name}`)},
   ${historyColumns(s, 'o.before_version > 1')},
   o.before, o.attempts as number, q.key_id, q.nonce, q.ciphertext
 from moved o
@@ -142,26 +174,15 @@ left join lateral (select * from ${s}.request where effect = o.effect and o.befo
 order by o.effect`
 }
 
-export function toWork(row: Row, { worker, now }: { worker: string; now: Instant }): DueWork {
+export function toWork(row: Row, { worker, now }: { worker: WorkerId; now: Instant }): DueWork {
   return row.before === 'planned'
     ? toEffectWork(row, { worker, now })
     : { kind: 'attention', effect: toEffect(row, now) }
 }
 
-export function toEffectWork(row: Row, { worker, now }: { worker: string; now: Instant }): EffectWork {
+export function toEffectWork(row: Row, { worker, now }: { worker: WorkerId; now: Instant }): EffectWork {
   const effect = toEffect(row, now)
-  const attempt = {
-    number: row.number as number,
-    begunAt: now,
-    endedAt: null,
-    outcome: null,
-    open: true,
-    why: null,
-    status: null,
-    correlation: null,
-    retryAfterMs: null,
-    worker,
-  }
+  const attempt = begunAttempt(row.number, now, worker)
   return {
     kind: 'attempt',
     effect: { ...effect, attempts: [...effect.attempts, attempt] },

@@ -1,5 +1,6 @@
 import type { Limits } from '../../domain/index.ts'
 import type { DueClaim, RepeatBegin } from '../store.ts'
+import type { Turns } from '../turns.ts'
 import { texts } from './columns.ts'
 import type { Row, Run } from './connection.ts'
 import { beginRepeatParameters, takeDueParameters } from './due.ts'
@@ -15,6 +16,7 @@ export interface LimitedClaim extends DueClaim {
 export interface LimitedPorts {
   readonly statements: ReturnType<typeof writingStatements>
   readonly time: Timekeeper
+  readonly turns: Turns
   /** Runs statements of one commit. */
   readonly together: (work: (run: Run) => Promise<Row[]>) => Promise<Row[]>
 }
@@ -31,7 +33,7 @@ export class Limited {
   }
 
   takeDue(claim: LimitedClaim): Promise<Row[]> {
-    const { statements, time, together } = this.#ports
+    const { statements, time, turns, together } = this.#ports
     return together(async (run) => {
       const rows = await run(statements.holdOrPass, [texts(Object.keys(claim.slots).sort())])
       const held = rows.map(({ recipient }) => recipient as string)
@@ -39,7 +41,7 @@ export class Limited {
       const slots = Object.fromEntries(held.map((name) => [name, claim.slots[name]!]))
       const limits = limitParameters(held.map((name) => [name, claim.limits[name]!]))
       return await run(statements.takeDueLimited, [
-        ...takeDueParameters({ ...claim, slots }, time),
+        ...takeDueParameters({ ...claim, slots }, time, turns),
         ...limits,
       ])
     })

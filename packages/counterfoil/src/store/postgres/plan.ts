@@ -1,4 +1,5 @@
 import { assert, type EffectId, type EffectKey, type Fingerprint } from '../../domain/index.ts'
+import { attempting } from '../begun.ts'
 import { fingerprintBytes, fingerprintToBytes } from '../digest.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
 import { Block, numbers, texts } from './columns.ts'
@@ -31,8 +32,9 @@ with wanted as materialized (
     known.seq as known_seq, known.id as known_id, known.fingerprint as known_fingerprint
   from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $15::int[], $16::int[], $17::int[],
     $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::text[], $23::text[], $24::bigint[], $25::bigint[],
-    $26::bigint[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes, ciphertext_bytes,
-    idempotency_key, order_domain, order_version, planned_at, key_id, trigger, receipt, caused_at, now, m)
+    $26::bigint[], $30::text[], $31::bigint[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes,
+    ciphertext_bytes, idempotency_key, order_domain, order_version, planned_at, key_id, trigger, receipt, caused_at, now,
+    worker, lease_ms, m)
   left join lateral (select e.seq, e.id, e.fingerprint from ${s}.effect e
     where e.key = w.key and e.recipient = w.recipient limit 1) known on true
 ),
@@ -71,9 +73,15 @@ requests as (
   from wanted where ${among('seq', 'created')}
 ),
 opened as (
-  insert into ${s}.open (effect, recipient, state, version, changed_at, at)
-  select seq, recipient, 'planned', 1, planned_at, ${nowSql('now')} + planned_at - caused_at
+  insert into ${s}.open (effect, recipient, domain, state, version, changed_at, at, worker, attempts)
+  select seq, recipient, order_domain, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
+    planned_at, ${nowSql('now')} + planned_at - caused_at + coalesce(lease_ms, 0), worker, (worker is not null)::int
   from wanted where ${among('seq', 'created')}
+),
+-- Design decision 3 in the same commit, where the worker that plans has a place free.
+begun as (
+  insert into ${s}.attempt (effect, number, begun_at, worker)
+  select seq, 1, caused_at, worker from wanted where worker is not null and ${among('seq', 'created')}
 ),
 causes as (
   insert into ${s}.cause (effect, receipt, trigger, at)
@@ -173,6 +181,8 @@ export function planParameters(
     numbers(plans.map((plan) => time.now(plan.at))),
     numbers(further.map(({ m }) => m)),
     texts(further.map(({ trigger }) => trigger)),
+    texts(effects.map(({ begin }) => begin?.worker)),
+    numbers(effects.map(({ begin }) => begin?.leaseMs)),
   ]
   return {
     parameters,

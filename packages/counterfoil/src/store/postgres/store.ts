@@ -30,6 +30,7 @@ import type {
   SqlValue,
   Store,
 } from '../store.ts'
+import { Turns } from '../turns.ts'
 import { alertUnattendedParameters, planAlertParameters, toAlertPlanned } from './alerts.ts'
 import { AuditLog } from './audit.ts'
 import { backlogStatement } from './backlog.ts'
@@ -66,6 +67,7 @@ export class PostgresStore implements Store {
   readonly location: string
   readonly #settings: StoreSettings
   readonly #time: Timekeeper
+  readonly #turns = new Turns()
   readonly #statements
   readonly #limited: Limited
   readonly #backlog: Statement
@@ -91,6 +93,7 @@ export class PostgresStore implements Store {
     this.#limited = new Limited({
       statements: this.#statements,
       time: this.#time,
+      turns: this.#turns,
       together: (work) => this.#together(work),
     })
     this.#backlog = backlogStatement(settings.schema)
@@ -238,10 +241,14 @@ export class PostgresStore implements Store {
     const taking =
       free === null
         ? Promise.resolve([])
-        : this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time))
+        : this.#call(this.#statements.takeDue, takeDueParameters(free, this.#time, this.#turns))
     // What was begun must reach its worker; the others are asked for again by the next claim.
     const others = begun.length === 0 ? await taking : await taking.catch(() => [])
-    return [...begun, ...others].map((row) => toWork(row, claim))
+    const rows = [...begun, ...others]
+    for (const { recipient, turned_to: domain } of rows)
+      if (this.#turns.share(claim.slots[recipient]!) > 0) this.#turns.turnedTo(recipient, domain)
+    this.#turns.claimed()
+    return rows.map((row) => toWork(row, claim))
   }
 
   async beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null> {

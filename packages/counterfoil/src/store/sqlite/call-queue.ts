@@ -27,11 +27,20 @@ interface Queued {
   readonly reject: (error: unknown) => void
 }
 
+/** The port's calls by name, each in a transaction or a part of one. */
+export interface Calls {
+  accept(entry: Acceptance): Promise<Accepted>
+  acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
+  call<Value>(method: string, argument: unknown): Promise<Value>
+  /** Fulfils when nothing waits and nothing is in work. */
+  drained(): Promise<void>
+}
+
 /**
  * Group commit, from the side of those who wait: calls that come while batches are on their way make the next
  * one. So under load many share a commit, and alone one call waits for nobody.
  */
-export class CallQueue {
+export class CallQueue implements Calls {
   readonly #thread: Thread
   readonly #location: string
   readonly #blocks = new Blocks()
@@ -58,7 +67,6 @@ export class CallQueue {
     return this.#push(method, argument, 0)
   }
 
-  /** Fulfils when nothing waits and nothing is in work. */
   async drained(): Promise<void> {
     if (this.#queue.length === 0 && this.#batches === 0) return
     await new Promise<void>((resolve) => {

@@ -8,17 +8,26 @@ import {
   type WorkerId,
 } from '../../domain/index.ts'
 import type { DueClaim, DueWork, EffectWork, RepeatBegin } from '../store.ts'
+import { Turns } from '../turns.ts'
 import type { EffectMoves, KnownEffect } from './effect-moves.ts'
 import type { Pace } from './pace.ts'
 import type { Reading } from './read.ts'
 import { toSealed } from './rows.ts'
+
+interface Claimed {
+  readonly effect: number
+}
 
 /** Design decision 3: attempts begun, with their lease, before their first byte. */
 export class Due {
   readonly #reading: Reading
   readonly #moves: EffectMoves
   readonly #pace: Pace
+  readonly #isDue
   readonly #claim
+  readonly #domain
+  readonly #claimOf
+  readonly #turns = new Turns()
   readonly #attempt
   readonly #request
   readonly #lease
@@ -29,10 +38,21 @@ export class Due {
     this.#pace = pace
     this.#reading = reading
     this.#moves = moves
+    // counterfoil_due_at, as the claim; to look costs a fraction of an update that finds nothing.
+    this.#isDue = db.prepare('select 1 from counterfoil_due where recipient = ? and at <= ? limit 1')
     // counterfoil_due_at
     this.#claim = db.prepare(`
       update counterfoil_due set at = ?, worker = ? where effect in
         (select effect from counterfoil_due where recipient = ? and at <= ? order by at limit ?)
+      returning effect`)
+    // counterfoil_due_domain: one probe for each domain, however many effects wait in it.
+    this.#domain = db.prepare(
+      'select domain from counterfoil_due where recipient = ? and domain > ? order by domain limit 1',
+    )
+    // counterfoil_due_domain
+    this.#claimOf = db.prepare(`
+      update counterfoil_due set at = ?, worker = ? where effect =
+        (select effect from counterfoil_due where recipient = ? and domain = ? and at <= ? order by at limit 1)
       returning effect`)
     // The primary key (effect, number).
     this.#attempt = db.prepare(`
@@ -40,7 +60,7 @@ export class Due {
       select ?1, coalesce(max(number), 0) + 1, ?2, ?3 from counterfoil_attempt where effect = ?1 returning number`)
     this.#request = db.prepare('select key_id, nonce, ciphertext from counterfoil_request where effect = ?')
     this.#lease = db.prepare(`
-      insert into counterfoil_due (effect, recipient, at, worker) select seq, recipient, ?, ? from counterfoil_effect where seq = ?
+      insert into counterfoil_due (effect, recipient, at, worker, domain) select seq, recipient, ?, ?, order_domain from counterfoil_effect where seq = ?
       on conflict (effect) do update set at = excluded.at, worker = excluded.worker`)
     this.#hold = db.prepare('update counterfoil_due set at = ?, worker = null where effect = ?')
     // The unique index of id, then the primary key of due.
@@ -52,19 +72,50 @@ export class Due {
   takeDue({ worker, now, leaseMs, slots, limits = {} }: DueClaim): DueWork[] {
     const taken: DueWork[] = []
     for (const [recipient, wanted] of Object.entries(slots)) {
+      if (this.#isDue.get(recipient, now) === undefined) continue
       const limited = limits[recipient]
       const limit =
         limited === undefined ? wanted : Math.min(wanted, this.#pace.room(recipient, limited, now))
       // To SQLite a negative limit is none.
       if (limit < 1) continue
-      const rows = this.#claim.all(now + leaseMs, worker, recipient, now, limit) as { effect: number }[]
-      rows.sort((a, b) => a.effect - b.effect)
+      const inTurn = this.#inTurn(recipient, Math.min(limit, this.#turns.share(limit)), {
+        worker,
+        now,
+        leaseMs,
+      })
+      const left = limit - inTurn.length
+      const byTime =
+        left < 1 ? [] : (this.#claim.all(now + leaseMs, worker, recipient, now, left) as unknown as Claimed[])
+      const rows = [...inTurn, ...byTime].sort((a, b) => a.effect - b.effect)
       for (const { effect } of rows) {
         const known = this.#moves.bySeq(effect)
         if (known.state === 'planned') taken.push(this.#begin(known, 'begun', worker, now, limited))
         else taken.push({ kind: 'attention', effect: this.#reading.effectBySeq(effect) })
       }
     }
+    this.#turns.claimed()
+    return taken
+  }
+
+  /** One effect of each ordering domain whose turn it is, of `share` domains at most. */
+  #inTurn(
+    recipient: string,
+    share: number,
+    { worker, now, leaseMs }: Pick<DueClaim, 'worker' | 'now' | 'leaseMs'>,
+  ): Claimed[] {
+    const taken: Claimed[] = []
+    let after = this.#turns.after(recipient)
+    for (let n = 0; n < share; n++) {
+      const next = this.#domain.get(recipient, after) as { domain: string } | undefined
+      if (next === undefined) {
+        this.#turns.turnedTo(recipient, null)
+        return taken
+      }
+      after = next.domain
+      const row = this.#claimOf.get(now + leaseMs, worker, recipient, after, now) as Claimed | undefined
+      if (row !== undefined) taken.push(row)
+    }
+    this.#turns.turnedTo(recipient, after)
     return taken
   }
 

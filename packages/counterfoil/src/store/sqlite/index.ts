@@ -3,6 +3,7 @@ import { CounterfoilError } from '../../domain/index.ts'
 import type { Store } from '../store.ts'
 import { SqliteStore } from './store.ts'
 
+export { MemoryDatabase, type MemoryDatabaseOptions, type MemoryHandle } from './memory.ts'
 export type { SqliteExecutor } from './user-transaction.ts'
 
 export interface SqliteOptions {

@@ -35,6 +35,11 @@ export class Link {
     }
   }
 
+  /** Takes a connection that is open already; there is no file to open again. */
+  adopt(connection: Connection): void {
+    this.#connection = connection
+  }
+
   close(): void {
     const connection = this.#connection
     this.#connection = undefined

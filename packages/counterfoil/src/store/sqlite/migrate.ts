@@ -21,6 +21,12 @@ export function migrate(db: DatabaseSync, options: WorkerOptions, allowed: boole
   // Only now is the file known to be one that may be changed.
   configure(db, options)
   if (before.length === known.length) return { from: before.length, to: before.length, applied: [] }
+  return bringUp(db, path)
+}
+
+/** Applies what is missing, in one transaction. */
+export function bringUp(db: DatabaseSync, path: string): MigrationReport {
+  const known = migrationsIn(directory)
   db.exec('begin immediate')
   try {
     db.exec(

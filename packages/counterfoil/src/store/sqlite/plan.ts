@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EffectId, Fingerprint } from '../../domain/index.ts'
+import { attempting } from '../begun.ts'
 import { fingerprintFromBytes, fingerprintToBytes } from '../digest.ts'
 import type { AlertPlan, AlertPlanned, NewEffect, Plan, Planned } from '../store.ts'
 import type { Counts } from './counts.ts'
@@ -21,6 +22,7 @@ export class Planning {
   readonly #insert
   readonly #request
   readonly #due
+  readonly #attempt
   readonly #cause
   readonly #planned
   readonly #alertAbout
@@ -34,12 +36,17 @@ export class Planning {
       'select seq, id, fingerprint from counterfoil_effect where key = ? and recipient = ?',
     )
     this.#insert = db.prepare(`
-      insert into counterfoil_effect (id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, state, changed_at)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned', ?)`)
+      insert into counterfoil_effect (id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, state, version, changed_at)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     this.#request = db.prepare(
       'insert into counterfoil_request (effect, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
-    this.#due = db.prepare('insert into counterfoil_due (effect, recipient, at) values (?, ?, ?)')
+    this.#due = db.prepare(
+      'insert into counterfoil_due (effect, recipient, at, worker, domain) values (?, ?, ?, ?, ?)',
+    )
+    this.#attempt = db.prepare(
+      'insert into counterfoil_attempt (effect, number, begun_at, worker) values (?, 1, ?, ?)',
+    )
     this.#cause = db.prepare(
       'insert into counterfoil_cause (effect, receipt, trigger, at) values (?, ?, ?, ?) on conflict do nothing',
     )
@@ -87,7 +94,7 @@ export class Planning {
       | { receipt: string | null; effect: string | null }
       | undefined
     if (about === undefined || !this.#outbox.consumeAlert(outbox)) return { kind: 'consumed' }
-    const seq = known?.seq ?? this.#create(effect)
+    const seq = known?.seq ?? this.#create(effect, at)
     this.#alertCauses.run(seq, effect.trigger, at, about.receipt, about.effect)
     return { kind: 'planned', created: known === undefined }
   }
@@ -110,13 +117,14 @@ export class Planning {
 
   #effect(effect: NewEffect, receipt: number, at: number): { id: EffectId; created: boolean } {
     const known = this.#find.get(effect.key, effect.recipient) as KnownEffect | undefined
-    const seq = known?.seq ?? this.#create(effect)
+    const seq = known?.seq ?? this.#create(effect, at)
     this.#cause.run(seq, receipt, effect.trigger, at)
     return { id: known?.id ?? effect.id, created: known === undefined }
   }
 
-  #create(effect: NewEffect): number {
-    const { id, recipient, key, name, fingerprint, idempotencyKey, order, plannedAt, request } = effect
+  #create(effect: NewEffect, at: number): number {
+    const { id, recipient, key, name, fingerprint, idempotencyKey, order, plannedAt, request, begin } = effect
+    const state = begin === undefined ? 'planned' : attempting
     const written = this.#insert.run(
       id,
       recipient,
@@ -127,12 +135,22 @@ export class Planning {
       order?.domain ?? null,
       order?.version ?? null,
       plannedAt,
+      state,
+      begin === undefined ? 1 : 2,
       plannedAt,
     )
     const seq = written.lastInsertRowid as number
     this.#request.run(seq, request.keyId, request.nonce, request.ciphertext)
-    this.#due.run(seq, recipient, plannedAt)
-    this.#counts.add('effects.planned', 1)
+    this.#due.run(
+      seq,
+      recipient,
+      plannedAt + (begin?.leaseMs ?? 0),
+      begin?.worker ?? null,
+      order?.domain ?? null,
+    )
+    // Design decision 3 in the same commit, where the worker that plans has a place free.
+    if (begin !== undefined) this.#attempt.run(seq, at, begin.worker)
+    this.#counts.add(`effects.${state}`, 1)
     return seq
   }
 }

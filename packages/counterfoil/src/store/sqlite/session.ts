@@ -6,17 +6,27 @@ import type { SessionOrder } from './protocol.ts'
 /** Sessions that ran out of time and are remembered, so that a late call is told why. */
 const maxRemembered = 64
 
+/** Calls back after so many milliseconds; returns a cancel function. */
+export type After = (ms: number, callback: () => void) => () => void
+
+const afterRealTime: After = (ms, callback) => {
+  const timer = setTimeout(callback, ms)
+  return () => clearTimeout(timer)
+}
+
 /** The transaction of a trigger that runs statements of its own. There is one at most; everything else waits for its end. */
 export class Session {
   readonly #link: Link
   readonly #onEnd: () => void
-  #open: { readonly id: number; readonly timer: NodeJS.Timeout } | undefined
+  readonly #after: After
+  #open: { readonly id: number; readonly cancel: () => void } | undefined
   readonly #timedOut: number[] = []
 
   /** @param onEnd a session ran out of time: what waited may go on */
-  constructor(link: Link, onEnd: () => void) {
+  constructor(link: Link, onEnd: () => void, after: After = afterRealTime) {
     this.#link = link
     this.#onEnd = onEnd
+    this.#after = after
   }
 
   get isOpen(): boolean {
@@ -31,13 +41,13 @@ export class Session {
       this.#link.rollback()
       throw this.#link.told(error)
     }
-    const timer = setTimeout(() => {
+    const cancel = this.#after(timeoutMs, () => {
       this.#timedOut.push(id)
       if (this.#timedOut.length > maxRemembered) this.#timedOut.shift()
       this.#rollback()
       this.#onEnd()
-    }, timeoutMs)
-    this.#open = { id, timer }
+    })
+    this.#open = { id, cancel }
     return id
   }
 
@@ -98,7 +108,7 @@ export class Session {
   }
 
   #end(): void {
-    clearTimeout(this.#open?.timer)
+    this.#open?.cancel()
     this.#open = undefined
   }
 }

@@ -25,7 +25,9 @@ test('no statement walks through a table, so that none gets slower with history'
 test('what a comment says of an index is so', () => {
   using(/update counterfoil_outbox set at = \?, worker = \? where/, 'counterfoil_outbox_at')
   using(/update counterfoil_alert set at = \?, worker = \? where/, 'counterfoil_alert_at')
-  using(/select effect from counterfoil_due where recipient/, 'counterfoil_due_at')
+  using(/select effect from counterfoil_due where recipient = \? and at/, 'counterfoil_due_at')
+  using(/select effect from counterfoil_due where recipient = \? and domain/, 'counterfoil_due_domain')
+  using(/select domain from counterfoil_due/, 'counterfoil_due_domain')
   using(/where key = \? and recipient = \?/, 'counterfoil_effect_key')
   using(/event_id = \? and r.delivery = \?/, 'counterfoil_receipt_first')
   using(/producer = \? and fingerprint = \? and signed = 0/, 'counterfoil_receipt_content')

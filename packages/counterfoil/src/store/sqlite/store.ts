@@ -9,10 +9,21 @@ import type {
   SqlValue,
   Store,
 } from '../store.ts'
-import { CallQueue } from './call-queue.ts'
+import { CallQueue, type Calls } from './call-queue.ts'
 import type { Order, Statement, WorkerOptions } from './protocol.ts'
-import { closed, Thread } from './thread.ts'
+import { closed, type StoreThread, Thread } from './thread.ts'
 import { acceptIn, planIn } from './user-transaction.ts'
+
+/** Who does what is asked: a thread of its own, unless tests put something else in its place. */
+interface Performers {
+  readonly thread: StoreThread
+  readonly calls: Calls
+}
+
+function onThread(options: WorkerOptions): Performers {
+  const thread = new Thread(options)
+  return { thread, calls: new CallQueue(thread, options.path) }
+}
 
 /**
  * The main thread's side of the port: calls go to the queue that makes batches of them; what belongs to a
@@ -21,15 +32,15 @@ import { acceptIn, planIn } from './user-transaction.ts'
 export class SqliteStore implements Store {
   readonly kind = 'sqlite'
   readonly location: string
-  readonly #thread: Thread
-  readonly #calls: CallQueue
+  readonly #thread: StoreThread
+  readonly #calls: Calls
   #state: 'closed' | 'open' | 'closing' = 'closed'
   #closing: Promise<void> | undefined
 
-  constructor(options: WorkerOptions) {
+  constructor(options: WorkerOptions, { thread, calls } = onThread(options)) {
     this.location = options.path
-    this.#thread = new Thread(options)
-    this.#calls = new CallQueue(this.#thread, options.path)
+    this.#thread = thread
+    this.#calls = calls
   }
 
   async open({ migrate }: { migrate: boolean }): Promise<MigrationReport> {

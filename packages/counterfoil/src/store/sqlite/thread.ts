@@ -21,8 +21,14 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
+/** What takes the orders that belong to no batch. */
+export interface StoreThread {
+  order<Value>(order: Order): Promise<Value>
+  end(): Promise<void>
+}
+
 /** The store's thread as seen from the main one: messages out, promises back. It is started when it is first needed. */
-export class Thread {
+export class Thread implements StoreThread {
   readonly #options: WorkerOptions
   /** Those who wait for the thread that runs now; an earlier one that is ending has its own. */
   #waiters = new Map<number, Waiter>()

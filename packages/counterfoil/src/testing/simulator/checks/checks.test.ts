@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AuditRecord } from '../../../store/index.ts'
+import {
+  acknowledged,
+  acted,
+  delivery,
+  effect,
+  entry,
+  goodEntries,
+  heard,
+  history,
+  promises,
+  receipt,
+  sent,
+} from '../fixtures/good-history.ts'
+import type { Entry, History, Promises } from '../history.ts'
+import { type Invariant, invariants, violationsOf } from './index.ts'
+
+const hour = 3_600_000
+/** Of other recipients: what differs from one that remembers keys for an hour and replays. */
+const at = (more: Partial<Promises>) => ({ promises: new Map([['main', { ...promises, ...more }]]) })
+const plus = (...more: Entry[]) => ({ entries: [...goodEntries, ...more] })
+const again = { ...sent, nth: 2 }
+const unclear = { ...heard, status: null, exchange: 'unclear' } as const
+const unknownFirst = (...more: Entry[]) => ({
+  entries: [{ at: 1_000, ...sent }, { at: 6_000, ...unclear }, ...more] as Entry[],
+})
+const queryable = { repeats: 'refused', lookup: { finalAfterMs: 60_000 } } as const
+const nothing = { repeats: null, remembersMs: 0 } as const
+const audited = (reason: string) => ({ decision: 'd1', operator: 'ada', reason }) as unknown as AuditRecord
+
+/** Histories that break one promise each. Who plants another kind of violation adds it here. */
+const planted: readonly (readonly [Invariant, string, History])[] = [
+  ['I1', 'an acknowledged delivery without a receipt', history({ records: { receipts: [] } })],
+  [
+    'I1',
+    'an acknowledgement before the commit',
+    history(plus({ at: 30, ...acknowledged, committed: false })),
+  ],
+  [
+    'I1',
+    'a forged delivery that was acknowledged',
+    history({ deliveries: [{ ...delivery, variant: 'forged' }] }),
+  ],
+  [
+    'I2',
+    'two receipts for one event',
+    history({
+      records: {
+        receipts: [receipt, { ...receipt, id: 'rcp_2' as never, rawFingerprint: 'raw-sha256:2' as never }],
+      },
+    }),
+  ],
+  ['I3', 'a receipt without its outbox record', history({ records: { strayOutbox: 1 } })],
+  ['I3', 'a quarantined receipt without an entry', history({ records: { strayQuarantine: 1 } })],
+  ['I3', 'a receipt of an event that nobody sent', history({ deliveries: [{ ...delivery, id: 'e7' }] })],
+  ['I4', 'a receipt that is stuck', history({ records: { receipts: [{ ...receipt, state: 'accepted' }] } })],
+  ['I5', 'a request before its attempt is durable', history(plus({ at: 2_000, ...again, durable: false }))],
+  ['I5', 'a request of no effect', history({ records: { effects: [] } })],
+  ['I6', 'two rows under one key', history({ records: { effects: [effect, effect] } })],
+  [
+    'I7',
+    'other bytes at a repeat',
+    history(plus({ at: 2_000, ...again, body: '{"op":"order/1/act","amount":11}' })),
+  ],
+  ['I7', 'another version at a repeat', history(plus({ at: 2_000, ...again, version: 3 }))],
+  ['I8', 'a fresh key for the same effect', history(plus({ at: 2_000, ...again, key: 'cf_2' }))],
+  [
+    'I8',
+    'one key for two effects',
+    history({ records: { effects: [effect, { ...effect, key: 'order/2/act' as never }] } }),
+  ],
+  ['I9', 'two acts at an idempotent recipient', history(plus({ at: 2_000, ...acted }))],
+  [
+    'I10',
+    'two acts at a queryable recipient',
+    history({ ...at(queryable), ...plus({ at: 2_000, ...acted }) }),
+  ],
+  [
+    'I10',
+    'a repeat without proven absence',
+    history({ ...at(queryable), ...unknownFirst({ at: 90_000, ...again }) }),
+  ],
+  [
+    'I10',
+    'a repeat after an absence that was not final yet',
+    history({
+      ...at(queryable),
+      ...unknownFirst(
+        { at: 20_000, kind: 'asked', recipient: 'main', key: 'cf_1', status: 404, process: 0 },
+        { at: 21_000, ...again },
+      ),
+    }),
+  ],
+  [
+    'I11',
+    'a repeat where nothing makes it safe',
+    history({ ...at(nothing), ...unknownFirst({ at: 9_000, ...again }) }),
+  ],
+  [
+    'I11',
+    'two acts where nothing recognises a repeat',
+    history({ ...at(nothing), ...plus({ at: 2_000, ...acted }) }),
+  ],
+  [
+    'I12',
+    'a confirmed effect that moved',
+    history(plus({ at: 9_000, kind: 'moved', effect: 'eff_1', from: 'confirmed', to: 'planned' })),
+  ],
+  [
+    'I12',
+    'a dismissed entry that started work',
+    history({
+      ...plus({
+        at: 50,
+        kind: 'decided',
+        entry: 'qua_1',
+        act: 'dismiss',
+        decision: 'd1',
+        outcome: 'dismissed',
+      }),
+      records: {
+        quarantine: [{ ...entry, receipt: 'rcp_1' as never, state: 'dismissed' }],
+        audit: [audited('because')],
+      },
+    }),
+  ],
+  [
+    'I13',
+    'unknown that was left without evidence',
+    history(plus({ at: 9_000, kind: 'moved', effect: 'eff_1', from: 'unknown', to: 'confirmed' })),
+  ],
+  [
+    'I13',
+    'a repeat without an attempt',
+    history(plus({ at: 9_000, kind: 'moved', effect: 'eff_1', from: 'unknown', to: 'attempting' })),
+  ],
+  [
+    'I13',
+    'an effect that acted and counts as planned',
+    history({ records: { effects: [{ ...effect, state: 'planned' }] } }),
+  ],
+  [
+    'I14',
+    'an older version that acted after a newer one',
+    history({
+      ...at({ fences: true }),
+      ...plus(
+        { at: 2_000, ...acted, op: 'order/1/version/3', domain: 'order/1', version: 3 },
+        { at: 3_000, ...acted, op: 'order/1/version/2', domain: 'order/1', version: 2 },
+      ),
+    }),
+  ],
+  [
+    'I14',
+    'an ordered effect that was sent without its version',
+    history({
+      ...at({ fences: true }),
+      records: { effects: [{ ...effect, order: { domain: 'order/1', version: 3 } }] },
+    }),
+  ],
+  [
+    'I15',
+    'an act after its tombstone',
+    history({
+      entries: [
+        { at: 1_000, ...sent },
+        { at: 1_010, kind: 'closed', recipient: 'main', key: 'cf_1', status: 200, process: 0 },
+        { at: 1_050, ...acted },
+      ],
+    }),
+  ],
+  ['I16', 'a repeat after the retention ran out', history(unknownFirst({ at: 1_000 + hour + 1, ...again }))],
+  [
+    'I16',
+    'a repeat where the retention is unstated',
+    history({ ...at({ unstated: true }), ...unknownFirst({ at: 9_000, ...again }) }),
+  ],
+  [
+    'I17',
+    'another payload that left under the key',
+    history({
+      deliveries: [
+        delivery,
+        {
+          ...delivery,
+          index: 1,
+          id: 'e1',
+          operations: [{ recipient: 'main', op: 'order/1/act', body: '{"op":"order/1/act","amount":11}' }],
+        },
+      ],
+      records: { receipts: [receipt, { ...receipt, id: 'rcp_2' as never, eventId: 'e1' }] },
+    }),
+  ],
+  [
+    'I17',
+    'a conflicting receipt that was planned',
+    history({
+      records: {
+        receipts: [
+          receipt,
+          {
+            ...receipt,
+            id: 'rcp_2' as never,
+            rawFingerprint: 'raw-sha256:2' as never,
+            conflictsWith: 'rcp_1' as never,
+          },
+        ],
+      },
+    }),
+  ],
+  [
+    'I18',
+    'a replay beyond retention that was accepted',
+    history({ deliveries: [{ ...delivery, beyondRetention: true }] }),
+  ],
+  [
+    'I19',
+    'a backfill that made a receipt again',
+    history({
+      records: {
+        receipts: [
+          receipt,
+          {
+            ...receipt,
+            id: 'rcp_2' as never,
+            origin: 'backfill/may',
+            source: 'file',
+            rawFingerprint: 'raw-sha256:2' as never,
+          },
+        ],
+      },
+    }),
+  ],
+  [
+    'I19',
+    'a backfill that caused what live traffic had',
+    history(plus({ at: 8_000, kind: 'backfilled', run: 'may', caused: 1 })),
+  ],
+  [
+    'I20',
+    'confirmed without an act',
+    history({ entries: goodEntries.filter(({ kind }) => kind !== 'acted') }),
+  ],
+  ['I20', 'refused, and it acted', history({ records: { effects: [{ ...effect, state: 'refused' }] } })],
+  ['I20', 'a final state without evidence', history({ records: { effects: [{ ...effect, attempts: [] }] } })],
+  ['I20', 'an act of an operator without a reason', history({ records: { audit: [audited(' ')] } })],
+  [
+    'I20',
+    'a decision that is in no audit log',
+    history(
+      plus({ at: 50, kind: 'decided', entry: 'qua_1', act: 'assign', decision: 'd1', outcome: 'assigned' }),
+    ),
+  ],
+  [
+    'I21',
+    'a secret in a log line',
+    history(
+      plus({
+        at: 50,
+        kind: 'logged',
+        process: 0,
+        level: 'warn',
+        message: 'oh',
+        fields: { token: 'a-secret' },
+      }),
+    ),
+  ],
+  ['I21', 'a secret in a receipt', history({ records: { receipts: [{ ...receipt, type: 'a-secret' }] } })],
+  ['I21', 'a secret in an answer', history(plus({ at: 50, ...acknowledged, text: 'a-secret' }))],
+  [
+    'I22',
+    'an effect that is still planned',
+    history({
+      entries: goodEntries.filter(({ kind }) => kind !== 'acted'),
+      records: { effects: [{ ...effect, state: 'planned' }] },
+    }),
+  ],
+  [
+    'I22',
+    'unknown with a path to evidence',
+    history({ records: { effects: [{ ...effect, state: 'unknown' }] } }),
+  ],
+]
+
+test('a history in which every promise is kept has no violation', () => {
+  assert.deepEqual(violationsOf(history()), [])
+})
+
+for (const [invariant, what, broken] of planted) {
+  test(`${invariant} is reported: ${what}`, () => {
+    const found = violationsOf(broken).map((violation) => violation.invariant)
+    assert.ok(found.includes(invariant), `found ${found.join(', ') || 'nothing'}`)
+  })
+}
+
+test('every invariant of design.md has a planted violation', () => {
+  const covered = new Set(planted.map(([invariant]) => invariant))
+  assert.deepEqual(
+    invariants.filter((invariant) => !covered.has(invariant)),
+    [],
+  )
+})
+
+test('a repeat after a final absence is no violation, nor one after a request that was never sent', () => {
+  const asked = { kind: 'asked', recipient: 'main', key: 'cf_1', status: 404, process: 0 } as const
+  const proven = unknownFirst({ at: 70_000, ...asked }, { at: 71_000, ...again }, { at: 71_050, ...acted })
+  assert.deepEqual(violationsOf(history({ ...at(queryable), ...proven })), [])
+  const notSent = [
+    { at: 900, ...heard, status: null, exchange: 'notSent' } as const,
+    ...goodEntries.map((one) => ('nth' in one ? { ...one, nth: 2 } : one)),
+  ]
+  assert.deepEqual(violationsOf(history({ ...at(nothing), entries: notSent })), [])
+})

@@ -1,0 +1,86 @@
+import type { EntryOf, History, PlannedDelivery } from '../history.ts'
+import type { Check } from './violation.ts'
+
+/** I1 to I4, and I18: what was told to producers, and what the receipts say. */
+export const checkIntake: Check = (history, found) => {
+  const { entries, records, deliveries } = history
+  const byIndex = new Map(deliveries.map((delivery) => [delivery.index, delivery]))
+  const receipts = new Map(records.receipts.map((receipt) => [receipt.id as string, receipt]))
+  for (const entry of entries) {
+    if (entry.kind !== 'acknowledged' || entry.status >= 300) continue
+    const delivery = byIndex.get(entry.delivery)
+    const about = `delivery ${entry.delivery}`
+    if (entry.receipt === null || !receipts.has(entry.receipt))
+      found('I1', about, `it was told ${entry.status}, and there is no receipt ${entry.receipt ?? ''}`)
+    else if (!entry.committed)
+      found('I1', about, `it was told ${entry.status} before its receipt ${entry.receipt} was committed`)
+    if (delivery !== undefined && !isAuthentic(delivery))
+      found('I1', about, `it is ${delivery.variant}, and was told ${entry.status} as if it were authentic`)
+    if (entry.outcome === 'accepted' && delivery?.beyondRetention === true)
+      found('I18', about, 'it lies beyond retention, and was accepted')
+  }
+  checkReceipts(history, found)
+}
+
+function checkReceipts({ records, entries, deliveries }: History, found: Parameters<Check>[1]): void {
+  const first = new Map<string, string>()
+  const contents = new Map<string, string>()
+  for (const receipt of records.receipts) {
+    const identity = `${receipt.namespace} ${receipt.source} ${receipt.eventId}`
+    if (receipt.conflictsWith === null) {
+      const other = first.get(identity)
+      if (other !== undefined) found('I2', receipt.id, `the event ${identity} has another receipt, ${other}`)
+      first.set(identity, receipt.id)
+    }
+    const content = `${identity} ${receipt.rawFingerprint}`
+    const same = contents.get(content)
+    if (same !== undefined)
+      found('I2', receipt.id, `the same bytes of ${identity} have another receipt, ${same}`)
+    contents.set(content, receipt.id)
+    if (receipt.state === 'accepted')
+      found('I4', receipt.id, `its event ${receipt.eventId} is neither planned nor in quarantine`)
+    if (receipt.conflictsWith !== null && receipt.state !== 'quarantined')
+      found('I17', receipt.id, `it conflicts with ${receipt.conflictsWith} and is ${receipt.state}`)
+  }
+  if (records.strayOutbox > 0)
+    found('I3', 'outbox', `${records.strayOutbox} receipts or outbox records stand alone`)
+  if (records.strayQuarantine > 0)
+    found('I3', 'quarantine', `${records.strayQuarantine} receipts or quarantine entries stand alone`)
+  checkBytes(records, deliveries, found)
+  checkDismissed(records, entries, found)
+}
+
+/** Authentic bytes alone have receipts: those that some delivery brought. */
+function checkBytes(
+  records: History['records'],
+  deliveries: readonly PlannedDelivery[],
+  found: Parameters<Check>[1],
+): void {
+  const known = new Set(deliveries.filter(isAuthentic).map(({ producer, id }) => `${producer} ${id}`))
+  for (const { id, producer, eventId } of records.receipts)
+    if (!known.has(`${producer} ${eventId}`)) found('I3', id, `nobody sent its event ${producer} ${eventId}`)
+}
+
+/** What an operator dismissed starts no work. */
+function checkDismissed(
+  { quarantine, receipts }: History['records'],
+  entries: History['entries'],
+  found: Parameters<Check>[1],
+): void {
+  const dismissed = new Set(
+    entries
+      .filter((entry): entry is EntryOf<'decided'> & { at: number } => entry.kind === 'decided')
+      .filter(({ outcome }) => outcome === 'dismissed')
+      .map(({ entry }) => entry),
+  )
+  const states = new Map(receipts.map(({ id, state }) => [id, state]))
+  for (const { id, receipt, state } of quarantine) {
+    if (!dismissed.has(id)) continue
+    if (state !== 'dismissed') found('I12', id, `it was dismissed, and is ${state}`)
+    if (states.get(receipt) === 'planned') found('I12', id, `it was dismissed, and its receipt is planned`)
+  }
+}
+
+export function isAuthentic({ variant }: PlannedDelivery): boolean {
+  return variant !== 'forged' && variant !== 'stale' && variant !== 'broken'
+}

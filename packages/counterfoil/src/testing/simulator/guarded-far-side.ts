@@ -1,0 +1,87 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Contract } from '../../domain/index.ts'
+import { type Guard, guard, type StoredAnswer, sqliteGuardStore } from '../../guard/index.ts'
+import type { Arrival } from '../../intake/index.ts'
+import type { Arriving, FarAnswer, FarSide, FarSidePorts } from './far-side.ts'
+
+type Name = 'guard' | 'guard that forgets'
+
+const settings = {
+  guard: { remembersFor: '1h', acceptsFor: '40s' },
+  'guard that forgets': { remembersFor: '1h', forgetKeys: true },
+} as const
+
+/** The guard that ships, in front of a handler that counts its acts, on a database in memory. */
+export class GuardedFarSide implements FarSide {
+  readonly contract: Contract
+  readonly #db = new DatabaseSync(':memory:')
+  readonly #guard: Guard<DatabaseSync, 'sync'>
+  readonly #clear: StatementSync[] = []
+  #ports: FarSidePorts | undefined
+  #fails = false
+
+  constructor(name: Name) {
+    const now = () => this.#ports!.now()
+    const clock = { now, after: () => () => {} }
+    this.#guard = guard({
+      store: sqliteGuardStore(this.#db, { clock }),
+      caller: () => 'the engine',
+      ...settings[name],
+      clock,
+      log: () => {},
+    })
+    this.contract = this.#guard.contract
+  }
+
+  async migrate(): Promise<void> {
+    await this.#guard.migrate()
+    const tables = this.#db
+      .prepare(
+        "select name from sqlite_schema where type = 'table' and name like 'guard%' and name not like '%migration'",
+      )
+      .all()
+    this.#clear.push(...tables.map(({ name }) => this.#db.prepare(`delete from ${name}`)))
+  }
+
+  /** Empties its tables for the next schedule. */
+  begin(ports: FarSidePorts): void {
+    this.#ports = ports
+    for (const statement of this.#clear) statement.run()
+  }
+
+  async receive(request: Arriving, fails: boolean): Promise<FarAnswer> {
+    this.#fails = fails
+    const answered = await this.#guard.handleArrival(arrivalOf(request), ({ key, body, order }) => {
+      if (this.#fails) return { status: 500, json: { error: 'the handler failed' } }
+      const about =
+        order === null ? { domain: null, version: null } : { ...order, version: Number(order.version) }
+      this.#ports!.acted({ key, body: Buffer.from(body).toString(), ...about })
+      return { status: 200, json: { acted: true } }
+    })
+    return toAnswer(answered)
+  }
+
+  async lookup(request: Arriving): Promise<FarAnswer> {
+    return toAnswer((await this.#guard.serveArrival(arrivalOf(request)))!)
+  }
+
+  async close(request: Arriving): Promise<FarAnswer> {
+    return toAnswer((await this.#guard.serveArrival(arrivalOf(request)))!)
+  }
+}
+
+function toAnswer({ status, headers, body }: StoredAnswer): FarAnswer {
+  return { status, headers: Object.fromEntries(headers), body: Buffer.from(body).toString() }
+}
+
+function arrivalOf({ method, path, headers, body }: Arriving): Arrival {
+  return {
+    method,
+    url: path,
+    scheme: 'http',
+    header: (name) => headers[name] ?? null,
+    headers: () => Object.entries(headers),
+    headersFit: () => true,
+    readBody: async () => ({ kind: 'read', body: Buffer.from(body) }),
+  }
+}

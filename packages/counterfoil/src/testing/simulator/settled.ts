@@ -1,0 +1,60 @@
+import type { Entry, Promises } from './history.ts'
+import type { Workbench } from './workbench.ts'
+
+/**
+ * Whether everything is over that can come to an end. Said from what was seen from outside and what the recipients
+ * promise, by hand; so it errs on the side of waiting.
+ */
+export function isSettled(
+  bench: Workbench,
+  entries: readonly Entry[],
+  promises: ReadonlyMap<string, Promises>,
+  now: number,
+): boolean {
+  if (!bench.isPlanned) return false
+  return bench.unsettled().every(({ recipient, key, state, begunAt }) => {
+    const known = promises.get(recipient)
+    if (state !== 'unknown' || known === undefined) return false
+    return !hasPath(known, seenOf(entries, recipient, key), begunAt ?? now, now)
+  })
+}
+
+export interface Seen {
+  readonly acted: boolean
+  /** The recipient has answered with an error that it keeps and replays. */
+  readonly failed: boolean
+  /** An answer said that an older one, or a precondition, stands in the way. */
+  readonly fenced: boolean
+}
+
+export function seenOf(entries: readonly Entry[], recipient: string, op: string): Seen {
+  let acted = false
+  let failed = false
+  let fenced = false
+  for (const entry of entries) {
+    if (!('op' in entry) || entry.op !== op || entry.recipient !== recipient) continue
+    if (entry.kind === 'acted') acted = true
+    if (entry.kind === 'heard' && (entry.status ?? 0) >= 500) failed = true
+    if (entry.kind === 'heard' && entry.status === 412) fenced = true
+  }
+  return { acted, failed, fenced }
+}
+
+/** A lookup that came too late, or a repeat, would meet a recipient that has forgotten. */
+const trusted = 0.85
+
+/** Whether evidence of an unknown effect can still be had: asked, repeated or closed, now that no fault strikes. */
+export function hasPath(
+  promises: Promises,
+  { acted, failed, fenced }: Seen,
+  begunAt: number,
+  now: number,
+): boolean {
+  const { lookup, tombstones, conditional, repeats, remembersErrors, remembersMs, unstated } = promises
+  const remembered = now < begunAt + remembersMs * trusted
+  if (lookup !== null && remembered && (acted || lookup.finalAfterMs !== null)) return true
+  if (tombstones && remembered) return true
+  if (conditional) return !acted && !fenced
+  const replays = repeats === 'replayed' && !unstated && remembered && !fenced
+  return replays && !(remembersErrors && failed)
+}
