@@ -85,16 +85,15 @@ function tidied({ shape }: Scene, state: State): State {
 function tidyQuestion(contract: Contract, { effects }: State, doing: Doing): Doing {
   const question = doing.kind === 'telling' ? doing.learned : doing
   if (doing.kind === 'idle' || !('askedAt' in question) || question.askedAt === 0) return doing
-  const finding = 'finding' in question ? question.finding.kind : null
+  const finding = 'finding' in question ? question.finding.kind : 'absent'
   const what = 'what' in question ? question.what : question.kind
   const ends = effects[doing.effect]!.attempts.map(({ endedAt }) => endedAt ?? Number.POSITIVE_INFINITY)
-  const counts =
-    what === 'lookup'
-      ? contract.lookup?.absence.final === true &&
-        (finding === null || finding === 'absent') &&
-        question.askedAt >= Math.max(...ends) + absenceMs
-      : finding === null || finding === 'closed'
-  if (counts && (what === 'lookup' || question.askedAt > farAway)) return doing
+  const isFinalAbsence =
+    what === 'lookup' &&
+    contract.lookup?.absence.final === true &&
+    finding === 'absent' &&
+    question.askedAt >= Math.max(...ends) + absenceMs
+  if (isFinalAbsence) return doing
   if (doing.kind === 'asking') return { ...doing, askedAt: 0 }
   if (doing.kind !== 'telling') return doing
   return { ...doing, learned: { ...doing.learned, askedAt: 0 } as Learned }
@@ -129,6 +128,7 @@ function works(scene: Scene, state: State, who: Who, add: Add): void {
             kind: 'telling',
             effect: doing.effect,
             learned: { kind: 'answer', attempt: doing.attempt, outcome },
+            attempts: doing.attempt,
             fresh: false,
           }),
         )
@@ -142,7 +142,7 @@ function works(scene: Scene, state: State, who: Who, add: Add): void {
     case 'asking':
       for (const [status, to] of answersOf(scene, state, doing)) {
         const { contract } = scene.shape
-        const about = { askedAt: doing.askedAt }
+        const about = { askedAt: doing.askedAt, answeredAt: state.now > farAway ? state.now : 0 }
         const learned =
           doing.what === 'lookup'
             ? { ...about, kind: doing.what, finding: lookupFinding(contract, status) }
@@ -150,7 +150,7 @@ function works(scene: Scene, state: State, who: Who, add: Add): void {
         const { effect, fresh } = doing
         add(
           `${name} is told ${status ?? 'nothing'} of its ${doing.what}`,
-          withDoing(to, who, { kind: 'telling', effect, learned, fresh }),
+          withDoing(to, who, { kind: 'telling', effect, learned, attempts: 0, fresh }),
         )
       }
       break

@@ -49,8 +49,14 @@ export type Doing =
       readonly askedAt: Instant
       readonly fresh: boolean
     }
-  /** It knows something that the ledger does not. */
-  | { readonly kind: 'telling'; readonly effect: number; readonly learned: Learned; readonly fresh: boolean }
+  /** It knows something that the ledger does not; `attempts` are those it knew of. */
+  | {
+      readonly kind: 'telling'
+      readonly effect: number
+      readonly learned: Learned
+      readonly attempts: number
+      readonly fresh: boolean
+    }
 
 export interface Call {
   readonly effect: number
@@ -152,7 +158,7 @@ function doingKey(doing: Doing): string {
     case 'asking':
       return `${about}${doing.what}@${doing.askedAt}`
     case 'telling':
-      return about + learnedKey(doing.learned)
+      return about + learnedKey(doing.learned) + (doing.learned.kind === 'leaseEnded' ? doing.attempts : '')
   }
 }
 
@@ -162,7 +168,7 @@ function learnedKey(learned: Learned): string {
       return `answer${learned.attempt}${learned.outcome.kind}${learned.outcome.status}`
     case 'lookup':
     case 'tombstone':
-      return `${learned.kind}${learned.finding.kind}${learned.finding.status}@${learned.askedAt}`
+      return `${learned.kind}${learned.finding.kind}${learned.finding.status}@${learned.askedAt}-${learned.answeredAt}`
     case 'leaseEnded':
     case 'escalate':
       return learned.kind

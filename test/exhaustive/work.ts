@@ -52,7 +52,13 @@ export function take(scene: Scene, state: State, who: Who, effect: number): Stat
 }
 
 function attention({ shape }: Scene, row: EffectView, effect: number, now: number): Doing {
-  const telling = (learned: Learned): Doing => ({ kind: 'telling', effect, learned, fresh: true })
+  const telling = (learned: Learned): Doing => ({
+    kind: 'telling',
+    effect,
+    learned,
+    attempts: row.attempts.length,
+    fresh: true,
+  })
   if (row.state === 'attempting') return telling({ kind: 'leaseEnded' })
   const step = nextStep(situationOf(shape.contract, row), now)
   switch (step.kind) {
@@ -116,23 +122,29 @@ export function end(scene: Scene, state: State, who: Who, outcome: Outcome, late
   const calls = state.workers[who].calls.flatMap((call) =>
     isOf(call, effect, attempt) ? (late ? [{ ...call, late }] : []) : [call],
   )
-  const telling: Doing = { kind: 'telling', effect, learned: { kind: 'answer', attempt, outcome }, fresh }
+  const telling: Doing = {
+    kind: 'telling',
+    effect,
+    learned: { kind: 'answer', attempt, outcome },
+    attempts: attempt,
+    fresh,
+  }
   return tell(scene, { ...state, workers: both(state, who, { doing: telling, calls }) }, who)
 }
 
 /** Writes what the worker knows, deciding again on what the effect has become. */
 export function tell({ shape }: Scene, state: State, who: Who): State {
-  const { effect, learned, fresh } = doingOf(state, who, 'telling')
+  const { effect, learned, attempts, fresh } = doingOf(state, who, 'telling')
   const row = state.effects[effect]!
   const done = withDoing(state, who, idle)
-  if (!fresh && oldNews(row, learned)) return done
+  if (!fresh && oldNews(row, learned, attempts)) return done
   const decision = decide(row, shape.contract, 'owner', learned, state.now, 0)
   return decision === null ? done : withEffect(done, effect, settledRow(row, decision.settlement), who)
 }
 
 /** What `settle` in `engine/effects.ts` drops after it found the effect changed. */
-function oldNews(row: EffectView, learned: Learned): boolean {
-  if (learned.kind === 'leaseEnded') return row.state !== 'attempting'
+function oldNews(row: EffectView, learned: Learned, attempts: number): boolean {
+  if (learned.kind === 'leaseEnded') return row.state !== 'attempting' || row.attempts.length !== attempts
   if (learned.kind !== 'answer') return false
   const known = row.attempts.find(({ number }) => number === learned.attempt)
   return known?.outcome === learned.outcome.kind && known.why === learned.outcome.why
@@ -143,7 +155,13 @@ export function hearLate(scene: Scene, state: State, who: Who, call: Call, outco
   const { doing, calls } = state.workers[who]
   const learned: Learned = { kind: 'answer', attempt: call.attempt, outcome }
   const rest = calls.filter((other) => other !== call)
-  const telling: Doing = { kind: 'telling', effect: call.effect, learned, fresh: false }
+  const telling: Doing = {
+    kind: 'telling',
+    effect: call.effect,
+    learned,
+    attempts: call.attempt,
+    fresh: false,
+  }
   const told = tell(scene, { ...state, workers: both(state, who, { doing: telling, calls: rest }) }, who)
   const moved = told.effects[call.effect] !== state.effects[call.effect]
   return withDoing(told, who, moved ? unfresh(doing, call.effect) : doing)

@@ -23,10 +23,16 @@ import { situationOf } from './situation.ts'
 export type Learned =
   | { readonly kind: 'answer'; readonly attempt: number; readonly outcome: Outcome }
   | { readonly kind: 'leaseEnded' }
-  | { readonly kind: 'lookup'; readonly finding: LookupFinding; readonly askedAt: Instant }
-  | { readonly kind: 'tombstone'; readonly finding: TombstoneFinding; readonly askedAt: Instant }
+  | (Asked & { readonly kind: 'lookup'; readonly finding: LookupFinding })
+  | (Asked & { readonly kind: 'tombstone'; readonly finding: TombstoneFinding })
   /** The contract allows nothing more: the owner is told, once. */
   | { readonly kind: 'escalate'; readonly why: string }
+
+/** Between the two the recipient answered: what it may have forgotten at the end proves nothing, however early it was asked. */
+interface Asked {
+  readonly askedAt: Instant
+  readonly answeredAt: Instant
+}
 
 export interface Decision {
   readonly settlement: Settlement
@@ -99,12 +105,12 @@ function factOf({ state, attempts }: EffectView, contract: Contract, learned: Le
     case 'tombstone': {
       const { kind } = learned.finding
       if (kind === 'closed')
-        return closingIsProof({ contract, attempts }, learned.askedAt) ? 'tombstoned' : 'nothingProven'
+        return closingIsProof({ contract, attempts }, learned.answeredAt) ? 'tombstoned' : 'nothingProven'
       return ({ acted: 'foundActed', refused: 'foundRefused', nothing: 'nothingProven' } as const)[kind]
     }
     case 'lookup': {
       if (learned.finding.kind === 'absent')
-        return absenceIsFinal({ contract, attempts }, learned.askedAt) ? 'absenceFinal' : 'nothingProven'
+        return absenceIsFinal({ contract, attempts }, learned) ? 'absenceFinal' : 'nothingProven'
       const told = {
         acted: 'foundActed',
         refused: 'foundRefused',

@@ -109,25 +109,35 @@ export async function attend(
     return
   }
   const recipient = recipientOf(settings, effect)
-  const step = nextStep(situationOf(recipient.contract, effect), ports.clock.now())
-  const askedAt = ports.clock.now()
+  // Read once: a process may sleep here, and the lease of a repeat must count from what allowed it.
+  const now = ports.clock.now()
+  const step = nextStep(situationOf(recipient.contract, effect), now)
   switch (step.kind) {
     case 'lookup': {
       const finding = await ask(ports, recipient, addressOf(effect), signal)
       onCallEnded(undefined)
-      await settle(ports, settings, effect, { kind: 'lookup', finding, askedAt })
+      await settle(ports, settings, effect, {
+        kind: 'lookup',
+        finding,
+        askedAt: now,
+        answeredAt: ports.clock.now(),
+      })
       return
     }
     case 'tombstone': {
       const finding = await close(ports, recipient, addressOf(effect), signal)
       onCallEnded(undefined)
-      await settle(ports, settings, effect, { kind: 'tombstone', finding, askedAt })
+      await settle(ports, settings, effect, {
+        kind: 'tombstone',
+        finding,
+        askedAt: now,
+        answeredAt: ports.clock.now(),
+      })
       return
     }
     case 'repeat': {
       const { worker, leaseMs } = settings
       const { name, limits } = recipient
-      const now = ports.clock.now()
       const work = await ports.store.beginRepeat({
         effect: effect.id,
         expectedVersion: effect.version,
@@ -183,8 +193,10 @@ async function settle(
       return
     }
     view = settled.current
-    // A lease that someone else already ended is old news; answers and findings are always kept.
-    if (learned.kind === 'leaseEnded' && view.state !== 'attempting') return
+    // A lease that someone else already ended is old news, and that of a later attempt has not ended; answers and
+    // findings are always kept.
+    const isSameAttempt = view.state === 'attempting' && view.attempts.length === effect.attempts.length
+    if (learned.kind === 'leaseEnded' && !isSameAttempt) return
     if (learned.kind === 'answer' && alreadyTold(view, learned)) return
   }
 }
