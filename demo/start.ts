@@ -4,6 +4,7 @@
  *
  *     node demo/start.ts [--once] [--port 4840] [--recipient-port 4841]
  */
+import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
@@ -22,7 +23,17 @@ const { values: flags } = parseArgs({
 })
 const server = `http://127.0.0.1:${flags.port}`
 const workshop = `http://127.0.0.1:${flags['recipient-port']}`
-const env = { ...process.env, COUNTERFOIL_DEMO_DIR: directory, COUNTERFOIL_DEMO_RECIPIENT: workshop }
+/** Lets you into the console of this run, unless the environment names operators of yours. */
+const demoToken =
+  named('COUNTERFOIL_OPERATORS') || named('COUNTERFOIL_OPERATOR_TOKEN')
+    ? null
+    : randomBytes(12).toString('base64url')
+const env = {
+  ...process.env,
+  COUNTERFOIL_DEMO_DIR: directory,
+  COUNTERFOIL_DEMO_RECIPIENT: workshop,
+  ...(demoToken === null ? {} : { COUNTERFOIL_OPERATOR_TOKEN: demoToken }),
+}
 const children: Child[] = []
 let stopping = false
 let stopBegan = 0
@@ -62,7 +73,11 @@ async function demonstrate(): Promise<void> {
     return
   }
   say()
-  say(bold(`The server stays up on ${server}. Send it a delivery of your own:`))
+  say(bold(`The server stays up on ${server}. Look at it all in the console:`))
+  say()
+  say(`  ${server}/console   ${demoToken === null ? 'with a token of yours' : `with the token ${demoToken}`}`)
+  say()
+  say(bold('Send it a delivery of your own:'))
   say(handMade(server))
   say(faint('Ctrl-C stops it, after what it has in work is done.'))
   await Promise.race([lost(recipient), lost(receiver)])
@@ -72,6 +87,10 @@ function start(what: string, parameters: readonly string[], log?: string): Child
   const child = new Child(what, parameters, { env, ...(log === undefined ? {} : { log }) })
   children.push(child)
   return child
+}
+
+function named(variable: string): boolean {
+  return (process.env[variable] ?? '') !== ''
 }
 
 function introduce(file: (name: string) => string): void {

@@ -29,6 +29,9 @@ const scenarios: Record<CrashableCall, (shape: Shape) => Scenario | null> = {
   quarantinePlan: (shape) => (shape === 'both' ? { shape, trigger: 'fails' } : null),
   // Needs alerts that are effects: alerts.test.ts.
   planAlert: () => null,
+  // Retention, which no schedule here applies: engine/forget.test.ts, operate/retention.test.ts.
+  forget: () => null,
+  erase: () => null,
 }
 
 async function livesOn(options: WorldOptions, life: Parameters<World['start']>[0]): Promise<World> {

@@ -170,7 +170,7 @@ test('check says which types an operator approves', async () => {
     recipients: [],
     triggers: [],
   })
-  const out = { json: () => {}, line: (text = '') => void lines.push(text) }
+  const out = { json: () => {}, progress: () => {}, line: (text = '') => void lines.push(text) }
   await check.run({ positionals: [], options: {}, app: async () => app, out })
   assert.ok(lines.includes('  an operator approves each: SubscriptionConfirmation, UnsubscribeConfirmation'))
 })

@@ -1,3 +1,4 @@
+import { brokenInCalm, isQuiet } from './calm.ts'
 import { brokenBy } from './laws.ts'
 import { moves } from './moves.ts'
 import { initialState, type Scene } from './scene.ts'
@@ -6,6 +7,8 @@ import { keyOf, type State } from './state.ts'
 export interface Explored {
   readonly states: number
   readonly steps: number
+  /** States in which nothing is in work or on its way: from each, the rest without a fault was followed to its end. */
+  readonly quiet: number
   /** States where the policy allows an attempt beyond the bound of the scene. */
   readonly cut: number
   /** Moves from the start to the state that breaks an invariant, and which it breaks; null when none does. */
@@ -28,26 +31,39 @@ export function explore(scene: Scene, mostStates = 3_000_000): Explored {
     for (let at = last; at > 0; at = cameFrom[at]!) told.unshift(says[at]!)
     return told
   }
+  let quiet = 0
+  const end = (violation: Explored['violation'], bounded = false) => ({
+    states: known.size,
+    steps,
+    quiet,
+    cut,
+    violation,
+    bounded,
+  })
   for (let next = 0; next < queue.length; next++) {
     const state = queue[next]!
     queue[next] = null
+    if (isQuiet(state)) {
+      quiet++
+      const broken = brokenInCalm(scene, state)
+      if (broken !== null) return end({ broken, story: [...story(next), 'and no fault any more'] })
+    }
     const from = moves(scene, state)
     if (from.cut) cut++
     for (const move of from.found) {
       steps++
       const broken = brokenBy(scene, state, move.to)
       if (broken !== null) {
-        const told = [...story(next), move.says]
-        return { states: known.size, steps, cut, violation: { broken, story: told }, bounded: false }
+        return end({ broken, story: [...story(next), move.says] })
       }
       const key = keyOf(move.to)
       if (known.has(key)) continue
-      if (known.size >= mostStates) return { states: known.size, steps, cut, violation: null, bounded: true }
+      if (known.size >= mostStates) return end(null, true)
       known.set(key, queue.length)
       cameFrom.push(next)
       says.push(move.says)
       queue.push(move.to)
     }
   }
-  return { states: known.size, steps, cut, violation: null, bounded: false }
+  return end(null)
 }

@@ -5,9 +5,7 @@ import {
   classifyTombstone,
   type Exchange,
   type Instant,
-  type LookupFinding,
   type Outcome,
-  type TombstoneFinding,
   transition,
 } from '../../packages/counterfoil/src/domain/index.ts'
 import type { Learned } from '../../packages/counterfoil/src/engine/decide.ts'
@@ -141,16 +139,9 @@ function works(scene: Scene, state: State, who: Who, add: Add): void {
       break
     case 'asking':
       for (const [status, to] of answersOf(scene, state, doing)) {
-        const { contract } = scene.shape
-        const about = { askedAt: doing.askedAt, answeredAt: state.now > farAway ? state.now : 0 }
-        const learned =
-          doing.what === 'lookup'
-            ? { ...about, kind: doing.what, finding: lookupFinding(contract, status) }
-            : { ...about, kind: doing.what, finding: tombstoneFinding(contract, status) }
-        const { effect, fresh } = doing
         add(
           `${name} is told ${status ?? 'nothing'} of its ${doing.what}`,
-          withDoing(to, who, { kind: 'telling', effect, learned, attempts: 0, fresh }),
+          withDoing(to, who, toldOf(scene.shape.contract, doing, status, state.now)),
         )
       }
       break
@@ -189,6 +180,23 @@ export function answersOf(
   const known = state.far.keys[effect]
   const mayHide = shape.contract.lookup?.absence.final === false || (known?.shownAt ?? 0) > state.now
   return [[truth, state], [null, state], ...(mayHide && truth !== 404 ? ([[404, state]] as const) : [])]
+}
+
+/** What a worker knows once its question is answered. */
+export function toldOf(
+  contract: Contract,
+  { effect, what, askedAt, fresh }: Extract<Doing, { kind: 'asking' }>,
+  status: number | null,
+  now: Instant,
+): Doing {
+  const exchange = status === null ? unclear : answer(status)
+  // When it was answered matters only where a key may be forgotten by then.
+  const times = { askedAt, answeredAt: now > farAway ? now : 0 }
+  const learned =
+    what === 'lookup'
+      ? { ...times, kind: what, finding: classifyLookup(contract, exchange) }
+      : { ...times, kind: what, finding: classifyTombstone(contract, exchange) }
+  return { kind: 'telling', effect, learned, attempts: 0, fresh }
 }
 
 // The network and the recipient.
@@ -304,8 +312,8 @@ export function passesTo({ shape }: Scene, state: State, now: Instant): State {
 
 // What answers prove, by the functions that ship.
 
-const notSent: Outcome = { kind: 'notActed', why: 'nothing was sent' }
-const noAnswer: Outcome = { kind: 'unknown', why: 'no answer' }
+export const notSent: Outcome = { kind: 'notActed', why: 'nothing was sent' }
+export const noAnswer: Outcome = { kind: 'unknown', why: 'no answer' }
 
 const read = new WeakMap<Contract, Map<number, Outcome>>()
 
@@ -315,14 +323,6 @@ export function outcomeOf(contract: Contract, status: number): Outcome {
   const outcome = known.get(status) ?? classify(contract, answer(status), 0)
   known.set(status, outcome)
   return outcome
-}
-
-function lookupFinding(contract: Contract, status: number | null): LookupFinding {
-  return classifyLookup(contract, status === null ? unclear : answer(status))
-}
-
-function tombstoneFinding(contract: Contract, status: number | null): TombstoneFinding {
-  return classifyTombstone(contract, status === null ? unclear : answer(status))
 }
 
 const unclear: Exchange = { kind: 'unclear', why: 'no answer' }

@@ -170,6 +170,7 @@ function learnedKey(learned: Learned): string {
     case 'tombstone':
       return `${learned.kind}${learned.finding.kind}${learned.finding.status}@${learned.askedAt}-${learned.answeredAt}`
     case 'leaseEnded':
+    case 'operator':
     case 'escalate':
       return learned.kind
   }

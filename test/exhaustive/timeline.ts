@@ -11,20 +11,22 @@ export const leaseMs = 30 * second
 export const absenceMs = 30 * second
 
 /**
- * The moments at which things happen, so that every limit has some on each side: the lease (30 s), the waits after an
- * attempt (1 s and more), the time after which absence is final (30 s), where it is; then the last moment at which a key
- * that is remembered for 24 h is relied on (21.6 h), a moment from which a stalled request lands after its end, and its
- * end, which is that of the engine's patience too.
+ * The moments at which things happen, so that every limit of the contract has some on each side: the lease (30 s) and the
+ * waits after an attempt (1 s and more); the time after which absence is final (30 s); the last moment at which a key that
+ * is remembered for 24 h is relied on (21.6 h), a moment from which a stalled request lands after its end, and that end,
+ * which is the engine's patience too.
  */
-export const moments = {
-  coarse: [0, 40 * second, 21 * hour, 23 * hour, 25 * hour],
-  fine: [0, 20 * second, 40 * second, 60 * second, 80 * second, 21 * hour, 23 * hour, 25 * hour],
+export function momentsOf({ idempotency, lookup }: Contract): readonly Instant[] {
+  if (lookup?.absence.final === true) return moments.finalAbsence
+  return idempotency === undefined ? moments.noMemory : moments.memory
+}
+
+const moments = {
+  noMemory: [0, 40 * second, 25 * hour],
+  memory: [0, 40 * second, 21 * hour, 23 * hour, 25 * hour],
+  finalAbsence: [0, 20 * second, 40 * second, 21 * hour, 23 * hour, 25 * hour],
 } as const
 export const lastMoment = 25 * hour
-
-export function momentsOf({ lookup }: Contract): readonly Instant[] {
-  return moments[lookup?.absence.final === true ? 'fine' : 'coarse']
-}
 
 /** The first moment at or after `at`: what is due between two moments is due at the later one. */
 export function momentAfter(at: Instant, contract: Contract): Instant {

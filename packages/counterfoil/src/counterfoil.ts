@@ -9,8 +9,11 @@ import {
   type OwnerRule,
   ownerByRule,
   type Random,
+  type Retention,
+  type RetentionOptions,
+  retentionOf,
 } from './domain/index.ts'
-import { type AlertDelivery, createEngine, type Engine, type Trigger } from './engine/index.ts'
+import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
   createReceive,
   type EventType,
@@ -29,6 +32,7 @@ import { type Network, type Recipient, undiciNetwork } from './recipients/index.
 import {
   type Accepted,
   type Alert,
+  type EffectView,
   loadKeyRing,
   type OperatorRole,
   type PlanTransaction,
@@ -45,6 +49,29 @@ export interface OperatorOptions {
   readonly role: OperatorRole
   /** `sha256:SALT:HEX` of a token, as `counterfoil operators new` prints it. Without one: the command line only. */
   readonly token?: string
+}
+
+/** Sign-in at the console through an OpenID Connect provider, beside operators' tokens. Needs the package `openid-client`. */
+export interface SignInOptions {
+  /** Such as `https://login.example.com`; what it offers is read from there. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Without one the client is a public one; PKCE is used in any case. */
+  readonly clientSecret?: string
+  /** Default `openid email profile`. */
+  readonly scope?: string
+  /** Who somebody is here, by the verified claims of the ID token; null for nobody. */
+  readonly operator: (
+    claims: Readonly<Record<string, unknown>>,
+  ) => { readonly name: string; readonly role: OperatorRole } | null
+}
+
+/** Decisions on these take two persons: one proposes, another, who is an approver, confirms. */
+export interface TwoPersons {
+  /** Names of effects, such as `invoice.collect`; `all` for every one. */
+  readonly effects?: readonly string[] | 'all'
+  /** A run over more quarantine entries than this. */
+  readonly many?: number
 }
 
 export interface AlertOptions {
@@ -76,9 +103,17 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly owners?: readonly OwnerRule[]
   /** Who may use the operator interface and commands; the environment may name more. */
   readonly operators?: readonly OperatorOptions[]
+  readonly signIn?: SignInOptions
+  /** Default: one person decides. */
+  readonly twoPersons?: TwoPersons
   readonly alerts?: AlertOptions
   /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
   readonly onAlert?: (alert: Alert) => void | Promise<void>
+  /**
+   * How long what is kept, and how late something may still come. Without it nothing is ever removed; `{}` keeps the
+   * least that is safe.
+   */
+  readonly retention?: RetentionOptions
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
   /** How long a claim on local work lasts without renewal. Default `10s`. */
@@ -115,10 +150,23 @@ export interface Counterfoil<Tx = PlanTransaction> {
   /** Who looks after what names no narrower owner. */
   readonly owner: string
   readonly operators: readonly OperatorOptions[]
+  readonly signIn: SignInOptions | undefined
+  readonly twoPersons: TwoPersons
   readonly alerts: AlertOptions
+  /** Null: nothing is ever removed. */
+  readonly retention: Retention | null
   readonly clock: Clock
+  /**
+   * Opens the store with its vault, without migrating or starting: for commands that forget, or that accept.
+   * @throws `store_*`, `key_ring_*`, `vault_*`
+   */
+  openStore(): Promise<void>
   /** The opened payload of a receipt; null when retention removed it. The store is open. @throws `vault_*`, `key_ring_*` */
   readPayload(receipt: ReceiptView): Promise<Uint8Array | null>
+  /** The opened request of an effect; null when retention removed it. @throws as `readPayload` */
+  readRequest(effect: EffectView): Promise<Uint8Array | null>
+  /** Asks an effect's recipient now, in an operator's name, and writes what it says as evidence. The store is open. */
+  inquire(effect: EffectView, what: 'lookup' | 'tombstone', by: string): Promise<void>
   /** A stored payload by today's schemas and triggers: an event that can start work, or why it cannot. */
   openEvent(receipt: ReceiptView, payload: Uint8Array): Promise<Opened>
   /** Counts since the start, by producer and by outcome or error code. */
@@ -184,7 +232,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
   const types = eventTypes(subscribed)
   const ownerOf = (name: string, type: string) =>
     ownerByRule(options.owners ?? [], name, type) ?? producers.get(name)?.owner ?? owner
-  const { operators = [], alerts = {} } = options
+  const { operators = [], twoPersons = {}, alerts = {} } = options
   byName('operator', operators)
   const { to: delivery = null, unattended } = alerts
   if (delivery !== null && recipients.get(delivery.effect.recipient.name) !== delivery.effect.recipient) {
@@ -194,6 +242,17 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       { hint: 'Add it to recipients.' },
     )
   }
+  const retention =
+    options.retention === undefined
+      ? null
+      : retentionOf(options.retention, {
+          producers: [...producers.values()].map((one) => ({
+            name: one.name,
+            retryHorizon: one.kind.retryHorizon,
+            isInternal: isInternal(one),
+          })),
+          recipients: [...recipients.values()],
+        })
   const counters = new Map<string, number>()
   let vault = given
   const openVault = () => {
@@ -220,12 +279,32 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
     recipients,
     owner,
     operators,
+    signIn: options.signIn,
+    twoPersons,
     alerts,
+    retention,
     clock,
     counters,
+    async openStore() {
+      await store.open({ migrate: false, vault: openVault() })
+    },
     async readPayload({ id, vault: place }) {
       const sealed = await store.readVault(place)
       return sealed === null ? null : openVault().open(sealed, id)
+    },
+    async readRequest({ id }) {
+      const sealed = await store.readRequest(id)
+      return sealed === null ? null : openVault().open(sealed, id)
+    },
+    async inquire(effect, what, by) {
+      const running = parts?.network
+      const network = running ?? options.network ?? undiciNetwork()
+      try {
+        const settings = { recipients, owner, lookAgain: () => {} }
+        await inquire({ store, network, clock, random, log }, settings, effect, what, by)
+      } finally {
+        if (running === undefined) await network.close()
+      }
     },
     openEvent,
     withPorts({ vault: simulated, ...ports }) {
@@ -254,7 +333,7 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
       if (parts !== undefined) return
       // Before the store: production without a key must not even make a file.
       const vault = openVault()
-      await store.open({ migrate: true })
+      await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
         { store, vault, network, clock, random, log },
@@ -274,6 +353,8 @@ function assemble<Tx>(options: CounterfoilOptions<Tx>, given: Vault | undefined)
             options.onAlert ??
             (({ reason, at: raisedAt, ...about }: Alert) =>
               log('warn', `alert: ${reason}`, { ...about, raisedAt })),
+          retainer:
+            retention?.everyMs == null ? null : { periods: retention.periods, everyMs: retention.everyMs },
           leaseMs: milliseconds(options.lease ?? '10s'),
           planTimeoutMs: milliseconds(options.planTimeout ?? '5s'),
           transactions,

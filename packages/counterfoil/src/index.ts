@@ -6,6 +6,7 @@ export {
   type CounterfoilOptions,
   counterfoil,
   type OperatorOptions,
+  type SignInOptions,
 } from './counterfoil.ts'
 export {
   type Clock,
@@ -23,6 +24,7 @@ export {
   type OwnerRule,
   type Random,
   type ReceivedEvent,
+  type RetentionOptions,
 } from './domain/index.ts'
 export {
   type AlertDelivery,

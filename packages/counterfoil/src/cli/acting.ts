@@ -39,11 +39,15 @@ export function actOf(app: Counterfoil, invocation: Invocation): Act {
 }
 
 /** @throws CounterfoilError `usage_invalid` without a usable `--version` */
-export function decisionOf(app: Counterfoil, invocation: Invocation): Decision {
+export function decisionOf(
+  app: Counterfoil,
+  invocation: Invocation,
+  shownBy = 'quarantine show ENTRY',
+): Decision {
   const { version } = invocation.options
   if (!/^[1-9]\d{0,14}$/.test(String(version))) {
     throw new CounterfoilError('usage_invalid', 'Give the version that you decided on: --version N.', {
-      hint: 'It is shown by: counterfoil quarantine show ENTRY',
+      hint: `It is shown by: counterfoil ${shownBy}`,
     })
   }
   return { ...actOf(app, invocation), expectedVersion: Number(version) }

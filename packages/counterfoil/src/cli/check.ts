@@ -1,9 +1,15 @@
 import type { Counterfoil } from '../counterfoil.ts'
 import { codeOf, type ErrorCode } from '../domain/index.ts'
 import type { EventType } from '../intake/index.ts'
-import { contractInWords, type UnsupportedType, unsupportedTypes } from '../operate/index.ts'
+import {
+  contractInWords,
+  retentionHorizons,
+  type UnsupportedType,
+  unsupportedTypes,
+} from '../operate/index.ts'
 import { placeOf } from '../recipients/index.ts'
 import { type Command, exit, type Output } from './command.ts'
+import { printHorizons } from './retention.ts'
 
 export const check: Command = {
   name: 'check',
@@ -11,7 +17,9 @@ export const check: Command = {
   usage: 'counterfoil check [--config FILE]',
   example: 'counterfoil check --config counterfoil.config.ts',
   async run({ app, out }) {
-    const { producers, triggers, recipients, store, owner, operators, alerts } = await app()
+    const config = await app()
+    const { producers, triggers, recipients, store, owner, operators, alerts } = config
+    const horizons = retentionHorizons(config)
     const seen = await seenInQuarantine(store, triggers)
     const alertsTo = deliveryOf(alerts)
     out.json({
@@ -39,6 +47,7 @@ export const check: Command = {
       })),
       operators: operators.map(({ name, role, token }) => ({ name, role, hasToken: token !== undefined })),
       alerts: { to: alertsTo, unattended: alerts.unattended ?? null },
+      retention: horizons,
       quarantine: seen,
     })
     out.line(`store: ${store.kind} at ${store.location}`)
@@ -59,6 +68,7 @@ export const check: Command = {
       out.line(`recipient ${recipient.name} at ${placeOf(recipient)}`)
       for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
     }
+    printHorizons(horizons, out)
     printUnsupported(seen, out)
     printAlerts(alerts, out)
     for (const { name, role, token } of operators) {

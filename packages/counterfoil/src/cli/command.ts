@@ -12,11 +12,16 @@ export interface Invocation {
   readonly out: Output
 }
 
+/** `strong`: a heading. `good`, `warning`, `bad`: how something is. `quiet`: an aside. */
+export type Style = 'strong' | 'good' | 'warning' | 'bad' | 'quiet'
+
 export interface Output {
   /** The one documented shape of `--json`; printed only then. */
   json(value: unknown): void
-  /** For people; silent under `--json`. */
-  line(text?: string): void
+  /** For people; silent under `--json`. A style is seen on a terminal only. */
+  line(text?: string, style?: Style): void
+  /** How far a long work is: on a terminal alone, in one line that is written over. @param of null: nobody knows */
+  progress(done: number, of: number | null): void
 }
 
 export interface Command {

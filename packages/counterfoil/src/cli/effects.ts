@@ -1,8 +1,9 @@
 import { CounterfoilError, effectStates } from '../domain/index.ts'
-import { type ToldEffect, tell } from '../operate/index.ts'
+import { listUnknown, type ShownEffect, shown } from '../operate/index.ts'
 import type { EffectView } from '../store/index.ts'
-import { type Command, exit, type Invocation, type Output } from './command.ts'
-import { table, time } from './print.ts'
+import { acting, operatorOption, viewerOf } from './acting.ts'
+import { type Command, exit, type Output } from './command.ts'
+import { printTable, stateStyle, time } from './print.ts'
 import { oneName, pageOf, pageOptions, reading } from './reading.ts'
 import { oneOf } from './receipts.ts'
 
@@ -30,24 +31,28 @@ export const unknownList: Command = {
   summary: 'Effects whose outcome is not known, with what may happen next',
   usage: 'counterfoil unknown list [--recipient NAME] [--limit N] [--before ID]',
   example: 'counterfoil unknown list --json',
-  options: { ...pageOptions, recipient: { type: 'string' } },
-  run: reading(async (store, invocation) => {
+  options: { ...pageOptions, ...operatorOption, recipient: { type: 'string' } },
+  run: acting(async (app, invocation) => {
     const { options, out } = invocation
     const { recipient } = options
-    const effects = await store.listEffects({
+    const unknown = await listUnknown(app, viewerOf(app, invocation), {
       ...pageOf(options),
       ...(typeof recipient === 'string' ? { recipient } : {}),
-      state: 'unknown',
     })
-    const app = await invocation.app()
-    const told = effects.map((effect) => ({
-      ...effect,
-      next: tell(app, { effect, causes: [] }, Date.now()).next,
-    }))
-    out.json({ effects: told })
-    if (effects.length === 0) out.line('No effect is unknown.')
-    else printEffects(effects, out)
-    for (const effect of told) out.line(`${effect.id}: ${effect.next.why}`)
+    out.json({
+      effects: unknown.map(({ effect, next, actions, proposal }) => ({ ...effect, next, actions, proposal })),
+    })
+    if (unknown.length === 0) out.line('No effect is unknown.', 'good')
+    else
+      printEffects(
+        unknown.map(({ effect }) => effect),
+        out,
+      )
+    for (const { effect, next, actions } of unknown) {
+      const offered = actions.filter((action) => action.offered).map(({ act }) => act)
+      out.line(`${effect.id}: ${next.why}`)
+      out.line(`  safe now: ${offered.join(', ') || 'nothing'}`, 'quiet')
+    }
     return exit.done
   }),
 }
@@ -65,19 +70,12 @@ export const effectsShow: Command = {
         hint: 'List them: counterfoil effects list',
       })
     }
-    const told = await tellAll(invocation, stories)
+    const app = await invocation.app()
+    const told = await Promise.all(stories.map((story) => shown(app, story)))
     invocation.out.json({ effects: told })
-    for (const effect of told) printStory(effect, invocation.out)
+    for (const effect of told) printEffect(effect, invocation.out)
     return exit.done
   }),
-}
-
-async function tellAll(
-  invocation: Invocation,
-  stories: readonly Parameters<typeof tell>[1][],
-): Promise<ToldEffect[]> {
-  const app = await invocation.app()
-  return stories.map((story) => tell(app, story, Date.now()))
 }
 
 function printEffects(effects: readonly EffectView[], out: Output): void {
@@ -90,14 +88,15 @@ function printEffects(effects: readonly EffectView[], out: Output): void {
     String(e.attempts.length),
     time(e.changedAt),
   ])
-  for (const line of table([['EFFECT', 'STATE', 'RECIPIENT', 'NAME', 'KEY', 'ATTEMPTS', 'CHANGED'], ...rows]))
-    out.line(line)
+  const head = ['EFFECT', 'STATE', 'RECIPIENT', 'NAME', 'KEY', 'ATTEMPTS', 'CHANGED']
+  printTable(out, head, rows, ([, state]) => stateStyle(state))
 }
 
-function printStory({ effect, timeline, next }: ToldEffect, out: Output): void {
-  out.line(`${effect.key}`)
+export function printEffect({ effect, timeline, next, actions, proposal }: ShownEffect, out: Output): void {
+  out.line(`${effect.key}`, 'strong')
   out.line(
     `  ${effect.name} at ${effect.recipient}: ${effect.state}${effect.disputed ? ', DISPUTED' : ''}${effect.escalated ? ', waits for a person' : ''}`,
+    stateStyle(effect.disputed ? 'disputed' : effect.state),
   )
   out.line(`  effect ${effect.id}, version ${effect.version}`)
   out.line(`  idempotency key ${effect.idempotencyKey}`)
@@ -108,5 +107,16 @@ function printStory({ effect, timeline, next }: ToldEffect, out: Output): void {
   out.line()
   out.line(`  next: ${next.kind}${next.at === null || next.kind === 'done' ? '' : `, at ${time(next.at)}`}`)
   out.line(`  ${next.why}`)
+  if (proposal !== null) {
+    out.line()
+    out.line(`  proposed by ${proposal.by}: ${proposal.act}, because ${proposal.reason}`, 'warning')
+    out.line(`  another approver: effects approve ${effect.id} --proposal ${proposal.decision}`)
+  }
+  if (actions.some(({ offered }) => offered)) {
+    out.line()
+    for (const { act, offered, why } of actions) {
+      out.line(`  ${offered ? act : `not ${act}`}: ${why}`, offered ? undefined : 'quiet')
+    }
+  }
   out.line()
 }

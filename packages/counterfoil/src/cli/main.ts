@@ -3,16 +3,20 @@ import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError, codeOf, printable } from '../domain/index.ts'
 import { auditList, auditVerify } from './audit.ts'
 import { check } from './check.ts'
-import { type Command, exit, type Invocation, type Output } from './command.ts'
+import { type Command, exit, type Invocation } from './command.ts'
+import { completionCommand } from './completion.ts'
 import { loadConfig } from './config.ts'
 import { doctor } from './doctor.ts'
 import { effectsList, effectsShow, unknownList } from './effects.ts'
+import { effectDecisions, proposalAnswers } from './effects-decide.ts'
 import { operatorsNew } from './operators.ts'
-import { withTimes } from './print.ts'
+import { outputTo, ownCharacters } from './output.ts'
 import { quarantineList, quarantineShow } from './quarantine.ts'
 import { quarantineAssign, quarantineDismiss, quarantineReprocess } from './quarantine-decide.ts'
 import { receiptsList, receiptsShow } from './receipts.ts'
 import { reconcile } from './reconcile.ts'
+import { retentionApply, retentionErase, retentionPlan } from './retention.ts'
+import { searchCommand } from './search.ts'
 import { serveCommand } from './serve.ts'
 import { migrate, status } from './store-commands.ts'
 
@@ -22,10 +26,13 @@ const commands: readonly Command[] = [
   migrate,
   status,
   doctor,
+  searchCommand,
   receiptsList,
   receiptsShow,
   effectsList,
   effectsShow,
+  ...effectDecisions,
+  ...proposalAnswers,
   quarantineList,
   quarantineShow,
   quarantineAssign,
@@ -33,9 +40,13 @@ const commands: readonly Command[] = [
   quarantineDismiss,
   unknownList,
   reconcile,
+  retentionPlan,
+  retentionApply,
+  retentionErase,
   auditList,
   auditVerify,
   operatorsNew,
+  completionCommand(() => commands, ['config', 'json', 'help']),
 ]
 
 const common = {
@@ -66,7 +77,7 @@ async function main(argv: readonly string[]): Promise<number> {
       options: values,
       app: () =>
         (app ??= loadConfig(typeof values.config === 'string' ? values.config : undefined, process.cwd())),
-      out: output(json),
+      out: outputTo(process.stdout, process.stderr, { json, env: process.env }),
     }
     return await command.run(invocation)
   } catch (error) {
@@ -90,20 +101,6 @@ function parse(command: Command, args: readonly string[]) {
     })
   }
 }
-
-function output(json: boolean): Output {
-  return {
-    json: (value) => {
-      if (json) process.stdout.write(`${JSON.stringify(withTimes(value), null, 2)}\n`)
-    },
-    line: (text = '') => {
-      if (!json) process.stdout.write(`${printable(text, ownCharacters)}\n`)
-    },
-  }
-}
-
-/** Beyond ASCII, in texts that we print. */
-const ownCharacters = '→…'
 
 /** What was wrong and what to do; a problem of ours keeps its stack for the report. */
 function report(error: unknown, json: boolean): number {

@@ -1,4 +1,6 @@
-/** Plain text for people: no colour, no box drawing, nothing wider than its content. */
+import type { Output, Style } from './command.ts'
+
+/** Text for people: no box drawing, nothing wider than its content. */
 
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -10,6 +12,26 @@ export function table(rows: readonly (readonly string[])[]): string[] {
       .join('  ')
       .trimEnd(),
   )
+}
+
+/** A table with its head, each row in the style of what it says. */
+export function printTable<Row extends readonly string[]>(
+  out: Output,
+  head: readonly string[],
+  rows: readonly Row[],
+  styleOf: (row: Row) => Style | undefined = () => undefined,
+): void {
+  const [first = '', ...lines] = table([head, ...rows])
+  out.line(first, 'strong')
+  for (const [index, line] of lines.entries()) out.line(line, styleOf(rows[index]!))
+}
+
+/** How a state looks: what is well is plain. */
+export function stateStyle(state: string | undefined): Style | undefined {
+  if (state === undefined) return undefined
+  if (/disputed|unknown/.test(state)) return 'warning'
+  if (/refused|problem|failing/.test(state)) return 'bad'
+  return /dismissed|withdrawn|fenced/.test(state) ? 'quiet' : undefined
 }
 
 /** `2026-12-01 13:45:09.120Z`: sorts, and says its zone. */

@@ -84,7 +84,9 @@ function deciding(
       const decision = actOf(app, invocation)
       // Before the first batch: with it the run goes on after a crash.
       out.line(`decision ${decision.decision}`)
-      const run = await runMany(app, { ...many, digest: options.digest }, decision)
+      const run = await runMany(app, { ...many, digest: options.digest }, decision, {
+        onProgress: ({ released, kept, dismissed }) => out.progress(released + kept + dismissed, null),
+      })
       return ran(out, decision.decision, run)
     }),
   }
@@ -124,7 +126,11 @@ function surveyed(out: Output, run: DryRun): number {
 
 function ran(out: Output, decision: string, run: ManyRun): number {
   out.json({ decision, ...run })
-  const { released, kept, dismissed, stale } = run
+  const { state, released, kept, dismissed, stale } = run
+  if (state === 'proposed') {
+    out.line('proposed: nothing was changed. Another approver has to give the same command.')
+    return exit.done
+  }
   out.line(`${released} released, ${kept} kept with a new note, ${dismissed} dismissed`)
   if (stale > 0) out.line(`${stale} had changed since and were left alone`)
   return kept + stale === 0 ? exit.done : exit.problem

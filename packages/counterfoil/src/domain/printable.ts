@@ -10,3 +10,14 @@ export function printable(text: string, own = ''): string {
     own.includes(character) ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,
   )
 }
+
+/** Whether a text is one line that says something: no control characters, whole code points. */
+export function isLine(text: unknown, longest: number): text is string {
+  return (
+    typeof text === 'string' &&
+    text.trim() !== '' &&
+    text.length <= longest &&
+    !/\p{Cc}/u.test(text) &&
+    text.isWellFormed()
+  )
+}

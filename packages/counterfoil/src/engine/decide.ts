@@ -25,6 +25,15 @@ export type Learned =
   | { readonly kind: 'leaseEnded' }
   | (Asked & { readonly kind: 'lookup'; readonly finding: LookupFinding })
   | (Asked & { readonly kind: 'tombstone'; readonly finding: TombstoneFinding })
+  /** A person decides, with evidence. */
+  | {
+      readonly kind: 'operator'
+      readonly fact: OperatorFact
+      readonly why: string
+      /** The recipient's own id of the operation, where the evidence names it. */
+      readonly correlation: string | null
+      readonly by: string
+    }
   /** The contract allows nothing more: the owner is told, once. */
   | { readonly kind: 'escalate'; readonly why: string }
 
@@ -32,7 +41,11 @@ export type Learned =
 interface Asked {
   readonly askedAt: Instant
   readonly answeredAt: Instant
+  /** The operator who had it asked; absent when the engine did. */
+  readonly by?: string
 }
+
+export type OperatorFact = Extract<Fact, `operator${string}`>
 
 export interface Decision {
   readonly settlement: Settlement
@@ -102,6 +115,8 @@ function factOf({ state, attempts }: EffectView, contract: Contract, learned: Le
       return 'leaseEnded'
     case 'escalate':
       return 'nothingProven'
+    case 'operator':
+      return learned.fact
     case 'tombstone': {
       const { kind } = learned.finding
       if (kind === 'closed')
@@ -206,8 +221,12 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
       return { ...about, kind: 'lease', attempt: effect.attempts.at(-1)?.number ?? null, why: leaseWhy }
     case 'escalate':
       return { ...about, kind: 'escalation', why: learned.why }
+    case 'operator': {
+      const { why, correlation, by } = learned
+      return { ...about, kind: 'operator', why, correlation, by }
+    }
     case 'tombstone':
-      return { ...about, kind: 'tombstone', ...saidBy(learned.finding) }
+      return { ...about, kind: 'tombstone', ...saidBy(learned.finding), by: learned.by ?? about.by }
     case 'lookup': {
       const said = saidBy(learned.finding)
       const hints = learned.finding.kind === 'absent' && fact === 'nothingProven'
@@ -215,6 +234,7 @@ function evidenceOf(effect: EffectView, learned: Learned, fact: Fact): Settlemen
         ...about,
         kind: 'lookup',
         ...said,
+        by: learned.by ?? about.by,
         why: hints ? `${said.why}, which is not final now` : said.why,
       }
     }

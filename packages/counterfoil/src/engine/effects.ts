@@ -113,26 +113,11 @@ export async function attend(
   const now = ports.clock.now()
   const step = nextStep(situationOf(recipient.contract, effect), now)
   switch (step.kind) {
-    case 'lookup': {
-      const finding = await ask(ports, recipient, addressOf(effect), signal)
-      onCallEnded(undefined)
-      await settle(ports, settings, effect, {
-        kind: 'lookup',
-        finding,
-        askedAt: now,
-        answeredAt: ports.clock.now(),
-      })
-      return
-    }
+    case 'lookup':
     case 'tombstone': {
-      const finding = await close(ports, recipient, addressOf(effect), signal)
+      const learned = await put(ports, recipient, effect, step.kind, signal)
       onCallEnded(undefined)
-      await settle(ports, settings, effect, {
-        kind: 'tombstone',
-        finding,
-        askedAt: now,
-        answeredAt: ports.clock.now(),
-      })
+      await settle(ports, settings, effect, learned)
       return
     }
     case 'repeat': {
@@ -160,10 +145,48 @@ export async function attend(
   }
 }
 
+/** What of an operator's own asking does not need the rest of the engine. */
+export type InquiryPorts = Omit<EffectPorts, 'vault'>
+export type InquirySettings = Pick<EffectSettings, 'recipients' | 'owner' | 'lookAgain'>
+
+/**
+ * Asks an effect's recipient now, in an operator's name, and writes what it says: that is evidence as any other,
+ * whatever became of the effect meanwhile.
+ */
+export async function inquire(
+  ports: InquiryPorts,
+  settings: InquirySettings,
+  effect: EffectView,
+  kind: 'lookup' | 'tombstone',
+  by: string,
+): Promise<void> {
+  const recipient = recipientOf(settings, effect)
+  const { signal } = new AbortController()
+  const learned = await put(ports, recipient, effect, kind, signal)
+  await settle(ports, settings, effect, { ...learned, by })
+}
+
+/** Puts a question to a recipient. */
+async function put(
+  ports: InquiryPorts,
+  recipient: Recipient,
+  effect: EffectView,
+  kind: 'lookup' | 'tombstone',
+  signal: AbortSignal,
+): Promise<Extract<Learned, { kind: 'lookup' | 'tombstone' }>> {
+  const askedAt = ports.clock.now()
+  if (kind === 'lookup') {
+    const finding = await ask(ports, recipient, addressOf(effect), signal)
+    return { kind, finding, askedAt, answeredAt: ports.clock.now() }
+  }
+  const finding = await close(ports, recipient, addressOf(effect), signal)
+  return { kind, finding, askedAt, answeredAt: ports.clock.now() }
+}
+
 /** Writes what was learned, however long the store takes: what a recipient said must not be lost to a busy disk. */
 async function settle(
-  ports: EffectPorts,
-  settings: EffectSettings,
+  ports: InquiryPorts,
+  settings: InquirySettings,
   effect: EffectView,
   learned: Learned,
 ): Promise<void> {
@@ -207,7 +230,7 @@ function alreadyTold(view: EffectView, learned: Extract<Learned, { kind: 'answer
   return attempt?.outcome === learned.outcome.kind && attempt.why === learned.outcome.why
 }
 
-function recipientOf(settings: EffectSettings, effect: EffectView): Recipient {
+function recipientOf(settings: Pick<EffectSettings, 'recipients'>, effect: EffectView): Recipient {
   const recipient = settings.recipients.get(effect.recipient)
   if (recipient === undefined)
     throw new CounterfoilError('effect_unknown', `Recipient '${effect.recipient}' is not configured.`)

@@ -11,6 +11,7 @@ import type { Store, Transactions, Vault } from '../store/index.ts'
 import type { AlertSettings } from './alert.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type OpenEvent, Relay } from './relay.ts'
+import { Retainer, type RetainerSettings } from './retainer.ts'
 import type { Trigger } from './trigger.ts'
 import { Unattended, type UnattendedSettings } from './unattended.ts'
 
@@ -32,6 +33,8 @@ export interface EngineSettings extends AlertSettings {
   readonly openEvent: OpenEvent
   /** Null: what nobody attends to raises no further alert. */
   readonly unattended: UnattendedSettings | null
+  /** Null: retention is applied by operators alone. */
+  readonly retainer: RetainerSettings | null
   readonly leaseMs: number
   readonly planTimeoutMs: number
   readonly transactions?: Transactions<any> | undefined
@@ -74,6 +77,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
     firstPlaces: dispatcher,
   })
   const unattended = settings.unattended === null ? null : new Unattended(ports, settings.unattended)
+  const retainer = settings.retainer === null ? null : new Retainer(ports, settings.retainer)
   const look = () => {
     void relay.poll()
     wake()
@@ -95,6 +99,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
       relay.start()
       dispatcher.start()
       unattended?.start()
+      retainer?.start()
       unwatch = ports.store.watch?.(look)
       look()
       poll()
@@ -106,6 +111,7 @@ export function createEngine(ports: EnginePorts, settings: EngineSettings): Engi
       unwatch?.()
       nextLook?.cancel()
       await unattended?.stop()
+      await retainer?.stop()
       await relay.stop()
       await dispatcher.stop(settings.drainMs)
     },

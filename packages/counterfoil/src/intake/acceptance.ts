@@ -34,5 +34,7 @@ export function acceptance(
         ? { kind: 'plan', handOff: lease }
         : { kind: 'quarantine', quarantine: { ...entry(), reason: fit.reason, detail: fit.detail } },
     onConflict: entry(),
+    // A sender is told; what a backfill brings waits for a person.
+    ...(receipt.origin === 'live' ? {} : { beyond: 'quarantined' as const }),
   }
 }

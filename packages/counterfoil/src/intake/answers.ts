@@ -18,6 +18,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   content_encoding_unsupported: 415,
   syntax_invalid: 400,
   identity_invalid: 400,
+  beyond_retention: 422,
   overloaded: 429,
   rate_limited: 429,
   headers_too_large: 431,
@@ -26,15 +27,25 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
 /** Seconds after which a sender may try again. */
 const retryAfter = '2'
 
-/** Nothing was stored, and why. @param about headers of this refusal alone */
+/**
+ * Nothing was stored, and why.
+ *
+ * @param about headers of this refusal alone
+ * @param members further members of its document
+ */
 export function refusal(
   code: ErrorCode,
   detail: string,
   about: Readonly<Record<string, string>> = {},
   own?: OwnAnswers,
+  members?: Readonly<Record<string, unknown>>,
 ): Response {
-  const status = statusOf[code] ?? 503
-  return problem(status === 401 ? (own?.unauthenticated?.status ?? 401) : status, code, detail, about)
+  return problem(ownStatus(code, own) ?? statusOf[code] ?? 503, code, detail, about, members)
+}
+
+function ownStatus(code: ErrorCode, own: OwnAnswers | undefined): number | undefined {
+  if (code === 'beyond_retention') return own?.beyondRetention?.status
+  return statusOf[code] === 401 ? own?.unauthenticated?.status : undefined
 }
 
 /** Our own failure, whatever its code means elsewhere: some producers drop an event for ever on a 4xx. */
@@ -46,17 +57,19 @@ export function unavailable(code: ErrorCode): Response {
  * RFC 9457: the one place that writes a problem.
  *
  * @param about headers of this problem alone; they win
+ * @param members further members of its document
  */
 export function problem(
   status: number,
   code: ErrorCode,
   detail: string,
   about: Readonly<Record<string, string>> = {},
+  members: Readonly<Record<string, unknown>> = {},
 ): Response {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (status === 503 || status === 429) headers['retry-after'] = retryAfter
   Object.assign(headers, about)
-  return new Response(JSON.stringify(problemDocument(status, code, detail)), { status, headers })
+  return new Response(JSON.stringify(problemDocument(status, code, detail, members)), { status, headers })
 }
 
 const jsonHeaders = { 'content-type': 'application/json' }

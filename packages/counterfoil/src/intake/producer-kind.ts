@@ -67,6 +67,8 @@ export interface OwnAnswers {
   readonly conflict?: OwnAnswer
   /** In place of 401, such as GoCardless' 498. */
   readonly unauthenticated?: { readonly status: number }
+  /** In place of 422, for a producer that switches an endpoint off for it. */
+  readonly beyondRetention?: { readonly status: number }
 }
 
 /** A kind of producer: one declarative file each in `producers/`. */

@@ -51,13 +51,13 @@ export function createReceive(ports: IntakePorts): Intake {
     counters.set(key, (counters.get(key) ?? 0) + 1)
   }
 
-  function refused(name: string, { code, why, retryAfterMs }: Refusal, gate?: Gate): Response {
+  function refused(name: string, { code, why, retryAfterMs, members }: Refusal, gate?: Gate): Response {
     count(name, code)
     logRefusal('warn', 'a delivery was refused; nothing of it was stored', { producer: name, code, why })
     const about: Record<string, string> = {}
     if (code === 'method_not_allowed') about.allow = gate?.allow ?? 'POST'
     if (retryAfterMs !== undefined) about['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
-    return refusal(code, why, about, gate?.producer.kind.answer)
+    return refusal(code, why, about, gate?.producer.kind.answer, members)
   }
 
   function noted(name: string, accepted: Accepted): void {

@@ -11,7 +11,13 @@ import {
   type ReceivedEvent,
   type WorkerId,
 } from '../domain/index.ts'
-import type { Acceptance, Accepted, ReceiptRecord, Store } from '../store/index.ts'
+import {
+  type Acceptance,
+  type Accepted,
+  BeyondRetention,
+  type ReceiptRecord,
+  type Store,
+} from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import type { Arrival } from './arrival.ts'
 import { ArrivedDelivery, type Delivery } from './delivery.ts'
@@ -46,6 +52,8 @@ export interface Refusal {
   readonly why: string
   /** When another try makes sense. */
   readonly retryAfterMs?: number
+  /** Further members of the answer. */
+  readonly members?: Readonly<Record<string, unknown>>
 }
 
 export function refuse(code: ErrorCode, why: string): Refusal {
@@ -219,7 +227,8 @@ async function takeAll(
         typeof receipt === 'string'
           ? withoutIdentity(ports, event, receipt)
           : { receipt, fit: await fitReading(ports, producer, receipt, reading) }
-      entries.push(toEntry(ports, entry.receipt, body, entry.fit))
+      // One that is beyond retention waits in quarantine: to refuse it would be to refuse the others.
+      entries.push(toEntry(ports, entry.receipt, body, entry.fit, 'quarantined'))
     }
     if (entries.length === 0) return []
     const accepted = await ports.store.acceptAll(entries.map(({ acceptance }) => acceptance))
@@ -253,21 +262,33 @@ async function accept(
   receipt: ReceiptRecord,
   body: Uint8Array,
   fit: Fit,
-): Promise<Accepted> {
+): Promise<Accepted | Refusal> {
   const entry = toEntry(ports, receipt, body, fit)
   try {
     const accepted = await ports.store.accept(entry.acceptance)
     handOver(ports, entry, accepted)
     return accepted
+  } catch (error) {
+    if (!(error instanceof BeyondRetention)) throw error
+    const boundary = new Date(error.boundary).toISOString()
+    return { ...refuse('beyond_retention', error.message), members: { boundary } }
   } finally {
     giveBack(ports, entry)
   }
 }
 
-function toEntry(ports: TakePorts, receipt: ReceiptRecord, body: Uint8Array, fit: Fit): Entry {
+function toEntry(
+  ports: TakePorts,
+  receipt: ReceiptRecord,
+  body: Uint8Array,
+  fit: Fit,
+  beyond?: Acceptance['beyond'],
+): Entry {
   const lease = fit.kind === 'fits' ? (ports.handOff?.reserve() ?? null) : null
   try {
-    return { acceptance: acceptance(ports, receipt, body, fit, lease), fit, holdsPlace: lease !== null }
+    const made = acceptance(ports, receipt, body, fit, lease)
+    const entry = beyond === undefined ? made : { ...made, beyond }
+    return { acceptance: entry, fit, holdsPlace: lease !== null }
   } catch (error) {
     if (lease !== null) ports.handOff?.release()
     throw error

@@ -1,4 +1,4 @@
-import { CounterfoilError, type Instant } from '../domain/index.ts'
+import { CounterfoilError, type Instant, isLine } from '../domain/index.ts'
 import type { AuditRecord, NewAudit } from '../store/index.ts'
 import { authorise, type Operator, type OperatorAct } from './operator.ts'
 
@@ -57,17 +57,6 @@ export function idUsed({ decision, act, subject, operator }: AuditRecord): Count
     'decision_id_used',
     `Under the id '${decision}' ${operator} decided '${act}' on ${subject}.`,
     { hint: 'Give each decision an id of its own.' },
-  )
-}
-
-function isLine(text: string, longest: number): boolean {
-  const isControl = /\p{Cc}/u.test(text)
-  return (
-    typeof text === 'string' &&
-    text.trim() !== '' &&
-    text.length <= longest &&
-    !isControl &&
-    text.isWellFormed()
   )
 }
 

@@ -2,6 +2,16 @@ export { type AuditVerification, listAudit, verifyAudit } from './audit.ts'
 export { contractInWords } from './contract-in-words.ts'
 export { Credentials, minTokenLength, newToken, operatorNamed } from './credentials.ts'
 export type { Act, Decision } from './decision.ts'
+export { type EffectAct, type EffectAction, effectActs } from './effect-actions.ts'
+export { answerProposal, decideOnEffect, type EffectAnswer } from './effect-decide.ts'
+export {
+  listEffects,
+  listUnknown,
+  readEffectRequest,
+  type ShownEffect,
+  showEffect,
+  shown,
+} from './effects.ts'
 export {
   type Comparison,
   compareListing,
@@ -9,7 +19,9 @@ export {
   type ListedAct,
   parseListing,
 } from './listing.ts'
-export { authorise, isRole, type Operator } from './operator.ts'
+export { actsOf, authorise, isRole, type Operator, type OperatorAct } from './operator.ts'
+export { type Overview, overview } from './overview.ts'
+export type { Evidence, Proposal } from './proposal.ts'
 export {
   assign,
   dismiss,
@@ -28,5 +40,18 @@ export {
   type QuarantineFilter,
   runMany,
 } from './quarantine-many.ts'
-export { type StoryLine, type ToldEffect, tell } from './story.ts'
+export { listReceipts, readReceiptPayload, type ShownReceipt, showReceipt } from './receipts.ts'
+export { listRecipients, type ShownRecipient } from './recipients.ts'
+export {
+  applyRetention,
+  type ErasureSubject,
+  erase,
+  planRetention,
+  type RetentionHorizons,
+  type RetentionPlan,
+  retentionHorizons,
+} from './retention.ts'
+export { sampleEachMinute } from './samples.ts'
+export { search } from './search.ts'
+export type { StoryLine, ToldEffect } from './story.ts'
 export { type UnsupportedType, unsupportedTypes } from './unsupported.ts'

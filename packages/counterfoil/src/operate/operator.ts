@@ -9,6 +9,24 @@ export interface Operator {
 
 /** The least role that each act needs; a higher one may do what a lower one may. */
 const needs = {
+  search: 'viewer',
+  overview: 'viewer',
+  'receipts.list': 'viewer',
+  'receipts.show': 'viewer',
+  'receipts.payload': 'operator',
+  'effects.list': 'viewer',
+  'effects.show': 'viewer',
+  'effects.request': 'operator',
+  'effects.ask': 'operator',
+  'effects.repeat': 'operator',
+  'effects.place-tombstone': 'operator',
+  'effects.withdraw': 'operator',
+  'effects.confirm': 'operator',
+  'effects.refuse': 'operator',
+  'effects.propose': 'operator',
+  'effects.approve': 'approver',
+  'effects.reject': 'approver',
+  'recipients.list': 'viewer',
   'quarantine.list': 'viewer',
   'quarantine.show': 'viewer',
   'quarantine.payload': 'operator',
@@ -18,6 +36,10 @@ const needs = {
   'quarantine.dry-run': 'operator',
   'quarantine.reprocess-many': 'approver',
   'quarantine.dismiss-many': 'approver',
+  'retention.plan': 'viewer',
+  'retention.apply': 'approver',
+  'retention.erase': 'approver',
+  'quarantine.propose-many': 'approver',
   'audit.list': 'viewer',
   'audit.verify': 'viewer',
 } as const satisfies Record<string, OperatorRole>
@@ -28,9 +50,18 @@ export function isRole(text: string): text is OperatorRole {
   return (operatorRoles as readonly string[]).includes(text)
 }
 
+/** What an operator of this role may do. */
+export function actsOf(role: OperatorRole): OperatorAct[] {
+  return (Object.keys(needs) as OperatorAct[]).filter((act) => mayDo(role, act))
+}
+
+function mayDo(role: OperatorRole, act: OperatorAct): boolean {
+  return operatorRoles.indexOf(role) >= operatorRoles.indexOf(needs[act])
+}
+
 /** @throws CounterfoilError `not_authorised` */
 export function authorise({ name, role }: Operator, act: OperatorAct): void {
-  if (operatorRoles.indexOf(role) >= operatorRoles.indexOf(needs[act])) return
+  if (mayDo(role, act)) return
   throw new CounterfoilError(
     'not_authorised',
     `'${act}' needs the role ${needs[act]}; '${name}' is ${role}.`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
+import type { CounterfoilOptions } from '../counterfoil.ts'
 import { act, Program } from './fixtures/quarantine.ts'
 import { assign, dismiss } from './quarantine.ts'
 import { dryRunMany, manyBatch, runMany } from './quarantine-many.ts'
@@ -9,8 +10,8 @@ afterEach(async () => {
   for (const program of programs.splice(0)) await program.dispose()
 })
 
-async function holding(count: number): Promise<Program> {
-  const one = await new Program().start()
+async function holding(count: number, more: Partial<CounterfoilOptions> = {}): Promise<Program> {
+  const one = await new Program(more).start()
   programs.push(one)
   // One after the other: their order is that of the entries.
   for (let index = 0; index < count; index++) await one.receive(`evt-${index}`, { number: index })
@@ -150,4 +151,38 @@ test('nothing to decide on is a run too; deciding on many needs an approver', as
   await assert.rejects(runMany(one.app, { ...reprocessing, digest: dry.digest }, act({ operator: olga })), {
     code: 'not_authorised',
   })
+})
+
+test('above the limit of two persons the first only proposes, and another one who asks for the same does it', async () => {
+  const one = await holding(3, { twoPersons: { many: 2 } })
+  const dismissing = { act: 'dismiss', filter: { type: 'issues' } } as const
+  const { digest } = await dryRunMany(one.app, approver, dismissing)
+  const proposed = act({ operator: approver })
+  for (let asked = 0; asked < 2; asked++) {
+    const run = await runMany(one.app, { ...dismissing, digest }, proposed)
+    assert.deepEqual([run.state, run.dismissed], ['proposed', 0])
+  }
+  const again = await runMany(one.app, { ...dismissing, digest }, act({ operator: approver }))
+  assert.equal(again.state, 'proposed')
+  assert.equal((await one.app.store.status()).quarantine, 3)
+  const second = act({ operator: { name: 'ada', role: 'approver' } })
+  const run = await runMany(one.app, { ...dismissing, digest }, second)
+  assert.deepEqual([run.state, run.dismissed], ['done', 3])
+  assert.deepEqual(
+    (await one.app.store.listAudit({ limit: 9 })).map((row) => [row.operator, row.act]),
+    [
+      ['ada', 'quarantine.dismiss-many'],
+      ['ada', 'quarantine.dismiss-many'],
+      ['abe', 'quarantine.propose-many'],
+      ['abe', 'quarantine.propose-many'],
+    ],
+  )
+})
+
+test('up to the limit one person decides', async () => {
+  const one = await holding(2, { twoPersons: { many: 2 } })
+  const dismissing = { act: 'dismiss', filter: { type: 'issues' } } as const
+  const { digest } = await dryRunMany(one.app, approver, dismissing)
+  const run = await runMany(one.app, { ...dismissing, digest }, act({ operator: approver }))
+  assert.deepEqual([run.state, run.dismissed], ['done', 2])
 })

@@ -34,8 +34,8 @@ export interface DryRun extends ManyAct {
 }
 
 export interface ManyRun extends ManyAct {
-  /** `more`: the same call goes on where this one ended. */
-  readonly state: 'done' | 'more'
+  /** `more`: the same call goes on where this one ended. `proposed`: it waits for another approver to ask for the same. */
+  readonly state: 'done' | 'more' | 'proposed'
   readonly released: number
   readonly kept: number
   readonly dismissed: number
@@ -79,13 +79,18 @@ export async function runMany(
     })
   }
   const name = `quarantine.${many.act}-many` as const
+  authorise(act.operator, name)
   const row = (decision: string, detail: AuditRecord['detail']) => ({
     ...auditRow(act, name, { subject: canonicalize(filter as JsonValue), at: app.clock.now(), detail }),
     decision,
   })
+  const [last] = await app.store.listAudit({ partsOf: act.decision, limit: 1 })
+  if (last === undefined && (await isAboveLimit(app, many, through)) && !(await isSeconded(app, many, act))) {
+    await propose(app, many, act)
+    return { ...many, state: 'proposed', ...nothing }
+  }
   const begun = await app.store.audit({ ...row(act.decision, { digest }), result: {} })
   if (begun.kind === 'other') throw idUsed(begun.existing)
-  const [last] = await app.store.listAudit({ partsOf: act.decision, limit: 1 })
   if (last === undefined && (await survey(app, many, through)).digest !== digest) {
     throw new CounterfoilError(
       'selection_changed',
@@ -133,6 +138,39 @@ export async function runMany(
     await giveWay(app)
   }
   return { ...many, state: 'done', ...place.totals }
+}
+
+/** More entries than one person may decide on. */
+async function isAboveLimit(app: Counterfoil, many: ManyAct, through: string): Promise<boolean> {
+  const { many: limit } = app.twoPersons
+  return limit !== undefined && (await survey(app, many, through)).entries > limit
+}
+
+/** Another person has asked for the same run over the same entries. */
+async function isSeconded(
+  app: Counterfoil,
+  { act, filter, digest }: ManyAct & { readonly digest: string },
+  { operator }: Act,
+): Promise<boolean> {
+  const rows = await app.store.listAudit({ subject: canonicalize(filter as JsonValue), limit: 100 })
+  return rows.some(
+    (row) =>
+      row.act === 'quarantine.propose-many' &&
+      row.detail.act === act &&
+      row.detail.digest === digest &&
+      row.operator !== operator.name,
+  )
+}
+
+async function propose(
+  app: Counterfoil,
+  { act, filter, digest }: ManyAct & { readonly digest: string },
+  given: Act,
+): Promise<void> {
+  const subject = canonicalize(filter as JsonValue)
+  const about = { subject, at: app.clock.now(), detail: { act, digest } }
+  const audited = await app.store.audit({ ...auditRow(given, 'quarantine.propose-many', about), result: {} })
+  if (audited.kind === 'other') throw idUsed(audited.existing)
 }
 
 async function survey(app: Counterfoil, { act, filter }: ManyAct, through: string): Promise<DryRun> {

@@ -1,5 +1,4 @@
-import type { HttpBindings } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
@@ -10,7 +9,6 @@ import {
   listAudit,
   listQuarantine,
   type ManyAct,
-  type Operator,
   readFilter,
   readQuarantinePayload,
   reprocess,
@@ -18,28 +16,27 @@ import {
   showQuarantine,
   verifyAudit,
 } from '../operate/index.ts'
-import type { Authentication } from './authentication.ts'
+import { actOf, type Bindings, type Body, decisionOf, given, page, wholeNumber } from './asked.ts'
+import { effectsApi } from './effects-api.ts'
+import { readingApi } from './reading-api.ts'
 import { refusalOf } from './refusal.ts'
-import { choice, number, readBody, text, textOrNull, texts } from './request-body.ts'
-
-type Bindings = { Bindings: HttpBindings; Variables: { operator: Operator } }
-type Asked = Context<Bindings>
+import { choice, readBody, text, textOrNull, texts } from './request-body.ts'
+import { type Doors, operatorOfRequest } from './request-operator.ts'
+import { retentionApi } from './retention-api.ts'
 
 /** Bytes of a request body, at most. */
 export const maxBodyBytes = 65_536
 /** Batches of a decision on many that one request waits for; the same request again goes on. */
 const batchesPerRequest = 20
-const maxPage = 500
 
 /**
- * The operator interface, `/api/v1/…`: the same operations as the command line, for operators with a token. Times are
- * milliseconds since the epoch.
+ * The operator interface, `/api/v1/…`: the same operations as the command line, for operators with a token or a
+ * session of the console. Times are milliseconds since the epoch.
  */
-export function operatorApi(app: Counterfoil, authentication: Authentication): Hono<Bindings> {
+export function operatorApi(app: Counterfoil, doors: Doors): Hono<Bindings> {
   const api = new Hono<Bindings>()
   api.use(async (context, next) => {
-    const address = context.env.incoming.socket.remoteAddress ?? ''
-    context.set('operator', authentication.operatorOf(context.req.header('authorization'), address))
+    context.set('operator', operatorOfRequest(context, doors))
     await next()
     context.header('cache-control', 'no-store')
   })
@@ -51,6 +48,9 @@ export function operatorApi(app: Counterfoil, authentication: Authentication): H
     }),
   )
 
+  readingApi(api, app)
+  effectsApi(api, app)
+  retentionApi(api, app)
   api.get('/quarantine', async (context) => {
     const { limit, before, after, ...filter } = context.req.query()
     const query = { ...page(limit), ...place({ before, after }) }
@@ -94,9 +94,10 @@ export function operatorApi(app: Counterfoil, authentication: Authentication): H
     })
   }
   api.get('/audit', async (context) => {
-    const { limit, before } = context.req.query()
+    const { limit, before, subject } = context.req.query()
     const from = before === undefined ? {} : { before: wholeNumber('before', before) }
-    return context.json({ audit: await listAudit(app, context.get('operator'), { ...page(limit), ...from }) })
+    const query = { ...page(limit), ...from, ...given({ subject }) }
+    return context.json({ audit: await listAudit(app, context.get('operator'), query) })
   })
   api.get('/audit/verify', async (context) => {
     const { head } = context.req.query()
@@ -113,17 +114,6 @@ function told({ entry, notes, outcome, repeated }: Awaited<ReturnType<typeof dis
   return { outcome, repeated, quarantine: entry, notes }
 }
 
-type Body = Awaited<ReturnType<typeof readBody>>
-
-function actOf(context: Asked, body: Body) {
-  const operator = context.get('operator')
-  return { operator, reason: text(body, 'reason'), decision: text(body, 'decision') }
-}
-
-function decisionOf(context: Asked, body: Body) {
-  return { ...actOf(context, body), expectedVersion: number(body, 'expectedVersion') }
-}
-
 function manyOf(app: Counterfoil, body: Body): ManyAct {
   const act = choice(body, 'act', ['reprocess', 'dismiss'])
   const { state = 'waiting', ...filter } = readFilter(Object.entries(texts(body, 'filter')), app.clock.now())
@@ -131,21 +121,9 @@ function manyOf(app: Counterfoil, body: Body): ManyAct {
   throw new CounterfoilError('request_invalid', `Entries in the state '${state}' cannot be decided on.`)
 }
 
-function page(limit = '50'): { limit: number } {
-  const read = wholeNumber('limit', limit)
-  if (read >= 1 && read <= maxPage) return { limit: read }
-  throw new CounterfoilError('request_invalid', `limit is from 1 to ${maxPage}.`)
-}
-
-function place(given: { before: string | undefined; after: string | undefined }) {
-  const { before, after } = given
+function place({ before, after }: { before: string | undefined; after: string | undefined }) {
   if (before !== undefined && after !== undefined) {
     throw new CounterfoilError('request_invalid', 'Give before or after, not both.')
   }
-  return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
-}
-
-function wholeNumber(name: string, given: string): number {
-  if (/^\d{1,15}$/.test(given)) return Number(given)
-  throw new CounterfoilError('request_invalid', `${name} is a whole number.`)
+  return given({ before, after })
 }

@@ -59,6 +59,13 @@ export function texts(body: Body, name: string): Readonly<Record<string, string>
   throw invalid(`'${name}' is no object of texts.`)
 }
 
+/** A member that is an array of texts; empty when it is missing. */
+export function names(body: Body, name: string): readonly string[] {
+  const value = body[name] ?? []
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
+  throw invalid(`'${name}' is no array of texts.`)
+}
+
 function invalid(message: string): CounterfoilError {
   return new CounterfoilError('request_invalid', message)
 }

@@ -1,14 +1,20 @@
 import type { AddressInfo } from 'node:net'
 import { type HttpBindings, serve as listen, type ServerType } from '@hono/node-server'
 import { Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError } from '../domain/index.ts'
 import { problem } from '../intake/index.ts'
-import { Credentials, minTokenLength } from '../operate/index.ts'
+import { Credentials, minTokenLength, sampleEachMinute } from '../operate/index.ts'
 import { Authentication } from './authentication.ts'
+import { consoleFiles } from './console-files.ts'
 import { renderMetrics } from './metrics.ts'
+import { OidcSignIn } from './oidc.ts'
 import { operatorApi } from './operator-api.ts'
 import { refusalOf } from './refusal.ts'
+import type { Doors } from './request-operator.ts'
+import { Sessions } from './sessions.ts'
+import { signIn } from './sign-in.ts'
 
 export interface ServeOptions {
   /** Default `127.0.0.1`. Any other than a loopback address needs operator credentials. */
@@ -17,6 +23,8 @@ export interface ServeOptions {
   readonly port?: number
   /** `COUNTERFOIL_OPERATORS` and `COUNTERFOIL_OPERATOR_TOKEN` name operators beside those of the configuration. */
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** Where browsers reach the console, such as `https://ops.example.com`. Default `COUNTERFOIL_PUBLIC_URL`, else its own address. */
+  readonly publicUrl?: string
 }
 
 export interface Server {
@@ -26,8 +34,8 @@ export interface Server {
 }
 
 /**
- * Serves a configuration over HTTP: `POST /in/{producer}`, `/healthz`, `/readyz`, `/metrics`, `/api/v1/…`
- * (design.md section 5).
+ * Serves a configuration over HTTP: `POST /in/{producer}`, `/healthz`, `/readyz`, `/metrics`, `/console`,
+ * `/api/v1/…` (design.md section 5).
  *
  * @throws CounterfoilError `config_invalid` for a public bind without operator credentials, or a port in use
  */
@@ -43,19 +51,34 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
       },
     )
   }
+  const publicUrl = publicUrlOf(options)
+  const doors = {
+    authentication: new Authentication(credentials, app.clock),
+    sessions: new Sessions(app.clock),
+    publicUrl,
+  }
+  let url = ''
+  const oidc =
+    app.signIn === undefined
+      ? null
+      : new OidcSignIn(app.signIn, app.clock, () => `${publicUrl ?? url}/console/session/oidc/return`)
   await app.start()
   let server: ServerType
   try {
-    server = await listening(routes(app, credentials), host, options.port ?? 4840)
+    server = await listening(routes(app, credentials, doors, oidc), host, options.port ?? 4840)
   } catch (error) {
     await app.stop()
     throw error
   }
   const { port } = server.address() as AddressInfo
+  url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  // A sample that is missing shows as a gap in the plots, and says nothing that the store does not say elsewhere.
+  const endSampling = sampleEachMinute(app, () => {})
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
+      endSampling()
       if ('closeIdleConnections' in server) server.closeIdleConnections()
       await app.stop()
       if ('closeAllConnections' in server) server.closeAllConnections()
@@ -64,10 +87,15 @@ export async function serve(app: Counterfoil, options: ServeOptions = {}): Promi
   }
 }
 
-function routes(app: Counterfoil, credentials: Credentials) {
+function routes(app: Counterfoil, credentials: Credentials, doors: Doors, oidc: OidcSignIn | null) {
   const hono = new Hono<{ Bindings: HttpBindings }>()
-  const authentication = new Authentication(credentials, app.clock)
-  hono.route('/api/v1', operatorApi(app, authentication))
+  const { authentication } = doors
+  hono.route('/api/v1', operatorApi(app, doors))
+  hono.get('/', (context) => context.redirect('/console/'))
+  hono.get('/console', (context) => context.redirect('/console/'))
+  hono.use('/console/session/*', noStore)
+  hono.route('/console/session', signIn(doors, oidc))
+  hono.route('/console', consoleFiles())
   hono.all('/in/*', (context) => app.receiveIncoming(context.env.incoming))
   hono.get('/healthz', (context) => context.json({ status: 'ok' }))
   hono.get('/readyz', async (context) => {
@@ -91,6 +119,22 @@ function routes(app: Counterfoil, credentials: Credentials) {
   // Our own failure is 503, never 4xx: some producers drop an event for ever on those.
   hono.onError(refusalOf)
   return hono
+}
+
+const noStore = createMiddleware(async (context, next) => {
+  await next()
+  context.header('cache-control', 'no-store')
+})
+
+/** @throws CounterfoilError `config_invalid` */
+function publicUrlOf({ publicUrl, env }: ServeOptions): string | undefined {
+  const given = publicUrl ?? env?.COUNTERFOIL_PUBLIC_URL
+  if (given === undefined || given === '') return undefined
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url !== null && url.pathname === '/' && /^https?:$/.test(url.protocol)) return url.origin
+  throw new CounterfoilError('config_invalid', `'${given}' is no address that browsers could reach.`, {
+    hint: 'Give COUNTERFOIL_PUBLIC_URL a scheme and a host alone, such as https://ops.example.com.',
+  })
 }
 
 function listening(hono: ReturnType<typeof routes>, hostname: string, port: number): Promise<ServerType> {

@@ -7,10 +7,12 @@ import type { MakeStore } from './conformance/given.ts'
 import { lifetime } from './conformance/lifetime.ts'
 import { limiting } from './conformance/limiting.ts'
 import { model } from './conformance/model.ts'
+import { operating } from './conformance/operating.ts'
 import { outbox } from './conformance/outbox.ts'
 import { planning } from './conformance/planning.ts'
 import { quarantined } from './conformance/quarantine.ts'
 import { reading } from './conformance/reading.ts'
+import { retaining } from './conformance/retaining.ts'
 import { sessions } from './conformance/sessions.ts'
 import { settling } from './conformance/settling.ts'
 
@@ -34,7 +36,9 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('settle', () => settling(makeStore))
     describe('read', () => reading(makeStore))
     describe('quarantine', () => quarantined(makeStore))
+    describe('retention', () => retaining(makeStore))
     describe('audit', () => auditing(makeStore))
+    describe('operate', () => operating(makeStore))
     describe('open and close', () => lifetime(makeStore))
     describe('model', () => model(makeStore))
   })

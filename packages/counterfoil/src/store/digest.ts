@@ -22,6 +22,11 @@ export function writeFingerprint(fingerprint: Fingerprint, into: Buffer, at: num
   )
 }
 
+/** The first byte of a fingerprint with this prefix. */
+export function kindByte(prefix: string): number {
+  return kinds.indexOf(prefix as (typeof kinds)[number])
+}
+
 export function fingerprintToBytes(fingerprint: Fingerprint): Uint8Array {
   const bytes = Buffer.allocUnsafe(fingerprintBytes)
   writeFingerprint(fingerprint, bytes, 0)

@@ -1,4 +1,5 @@
 export { attempting, begunAttempt } from './begun.ts'
+export { BeyondRetention } from './beyond.ts'
 export { KeyRing, loadKeyRing } from './key-ring.ts'
 export * from './records.ts'
 export type * from './sql-executor.ts'

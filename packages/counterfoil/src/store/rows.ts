@@ -1,6 +1,7 @@
 import type { Instant } from '../domain/index.ts'
 import { deliveryFromBytes, fingerprintFromBytes } from './digest.ts'
 import type { AttemptRecord, EffectView, EvidenceRecord, QuarantineView, ReceiptView } from './records.ts'
+import type { OpenState, RecipientSurvey } from './store.ts'
 
 /** Rows as both databases give them, and the records they stand for. A truth is a boolean in one, 0 or 1 in the other. */
 
@@ -114,5 +115,38 @@ export function toEvidence(row: Row): EvidenceRecord {
     status: row.status,
     correlation: row.correlation,
     by: row.by,
+  }
+}
+
+/**
+ * @param open rows of `state`, `count`, `oldest_at`
+ * @param recent rows of `outcome`, `count`, `last_at`
+ */
+export function toRecipientSurvey(
+  recipient: string,
+  open: readonly Row[],
+  recent: readonly Row[],
+): RecipientSurvey {
+  const openIn = (state: OpenState) => {
+    const row = open.find((one) => one.state === state)
+    return { count: row?.count ?? 0, oldestAt: row?.oldest_at ?? null }
+  }
+  const of = (outcome: AttemptRecord['outcome']) => recent.find((one) => one.outcome === outcome)
+  const countOf = (outcome: AttemptRecord['outcome']): number => of(outcome)?.count ?? 0
+  return {
+    recipient,
+    open: {
+      planned: openIn('planned'),
+      attempting: openIn('attempting'),
+      unknown: openIn('unknown'),
+    },
+    recent: {
+      confirmed: countOf('confirmed'),
+      refused: countOf('refused'),
+      fenced: countOf('fenced'),
+      notActed: countOf('notActed'),
+      unknown: countOf('unknown'),
+    },
+    lastConfirmedAt: of('confirmed')?.last_at ?? null,
   }
 }

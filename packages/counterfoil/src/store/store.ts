@@ -3,13 +3,16 @@ import type {
   EffectKey,
   EffectState,
   Fact,
+  FinalState,
   Fingerprint,
   Instant,
   Limits,
   QuarantineId,
   ReceiptId,
+  RetentionStep,
   WorkerId,
 } from '../domain/index.ts'
+import type { MarkerVault } from './marker-key.ts'
 import type {
   AttemptOutcome,
   AuditRecord,
@@ -42,12 +45,21 @@ export interface Store {
   /** Where the records are, for people: a file's path, or a URL without credentials. */
   readonly location: string
 
-  /** Opens and checks the schema, migrating when `migrate` is true. @throws `store_*` codes. */
-  open(options: { migrate: boolean }): Promise<MigrationReport>
+  /**
+   * Opens and checks the schema, migrating when `migrate` is true.
+   *
+   * @param options.vault opens the key of markers, which is kept in the store. Without it nothing can be forgotten,
+   *   and what has left markers cannot be decided on
+   * @throws `store_*` codes; `vault_key_unknown` when there are markers and their key does not open
+   */
+  open(options: { migrate: boolean; vault?: MarkerVault }): Promise<MigrationReport>
   /** Refuses new work, finishes what was taken in, closes. Idempotent. */
   close(): Promise<void>
 
-  /** Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. */
+  /**
+   * Design decision 1: receipt + outbox, or receipt + quarantine + alert. I1, I2, I3. What was forgotten is known
+   * by its marker. @throws BeyondRetention when nothing was written (I18)
+   */
   accept(entry: Acceptance): Promise<Accepted>
   /**
    * The same for events that came together, all in one transaction: all of them committed, or none did. Answers
@@ -124,10 +136,26 @@ export interface Store {
   /** Design decision 4: writes what was learned and moves the effect, if it is still at `expectedVersion`. */
   settle(settlement: Settlement): Promise<Settled>
 
+  /**
+   * One small batch of a step of retention, in one transaction: looks at rows from where the last batch ended, and
+   * takes those that are done with. The same batch again takes nothing more. Only what is final and undisputed
+   * goes, and receipts of whose effects all are; what waits for a person never does.
+   * @throws `marker_key_missing`
+   */
+  forget(batch: ForgetBatch): Promise<Forgotten>
+  /**
+   * Destroys payloads and requests, with its audit row; what is known of them stays. All of them or none: an effect
+   * that is not final still needs its request.
+   */
+  erase(erasure: Erasure): Promise<Erased>
+  retention(): Promise<RetentionState>
+
   status(): Promise<StoreStatus>
   /** Receipts that wait for their plan. From a kept total: costs the same however many they are. */
   backlog(): Promise<number>
   listReceipts(query: ReceiptQuery): Promise<ReceiptView[]>
+  /** Where a page that looks at so many receipts ends: the last of them; null when none came before. */
+  endOfWalk(page: { readonly before?: string; readonly within: number }): Promise<ReceiptId | null>
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
   listEffects(query: EffectQuery): Promise<EffectView[]>
@@ -145,8 +173,23 @@ export interface Store {
   audit(entry: NewAudit & { readonly result: AuditRecord['result'] }): Promise<Audited>
   /** Newest first, or oldest first with `after`. */
   listAudit(query: AuditQuery): Promise<AuditRecord[]>
+  /**
+   * An operator's decision on an effect that is at `expectedVersion`, with its audit row; without a settlement only
+   * the row, which goes before what the operator lets be done. The same decision again changes nothing.
+   */
+  decideEffect(decision: EffectDecision): Promise<EffectDecided>
   /** The sealed payload, or null when retention removed it. */
   readVault(ref: string): Promise<Sealed | null>
+  /** The sealed request of an effect, by its id; null when there is none. */
+  readRequest(effect: string): Promise<Sealed | null>
+  /** Costs the same however long the history: each name is looked for in its index, fingerprints among the newest. */
+  search(query: SearchQuery): Promise<Found>
+  /** What waits, and how its recipients do. Costs what is open costs, not what is done. */
+  survey(query: SurveyQuery): Promise<StoreSurvey>
+  /** Keeps the totals of a minute; the first sample of it stays. Those from before `oldest` go. */
+  keepSample(sample: Sample & { readonly oldest: number }): Promise<void>
+  /** Oldest first, from this minute on. */
+  listSamples(since: number): Promise<Sample[]>
 
   /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void
@@ -191,8 +234,10 @@ export interface Acceptance {
         readonly handOff: { readonly worker: WorkerId; readonly leaseMs: number } | null
       }
     | { readonly kind: 'quarantine'; readonly quarantine: NewQuarantine }
-  /** Used when the identity is known with another fingerprint. */
+  /** Used when the identity is known with another fingerprint, or is beyond retention. */
   readonly onConflict: { readonly id: QuarantineId; readonly owner: string }
+  /** What becomes of it when it is older than the boundary and not known. Default: it is refused. */
+  readonly beyond?: 'quarantined'
 }
 
 export type Accepted =
@@ -258,7 +303,8 @@ export interface AlertPlan {
 export type AlertPlanned =
   | { readonly kind: 'planned'; readonly created: boolean }
   | { readonly kind: 'consumed' }
-  | { readonly kind: 'conflict'; readonly existing: Fingerprint }
+  /** `existing` is null when only a marker is left of it. */
+  | { readonly kind: 'conflict'; readonly existing: Fingerprint | null }
 
 export interface NewEffect extends EffectRecord {
   readonly trigger: string
@@ -300,7 +346,8 @@ export type Planned =
       readonly recipient: string
       readonly key: EffectKey
       readonly planned: Fingerprint
-      readonly existing: Fingerprint
+      /** Null when only a marker is left of it. */
+      readonly existing: Fingerprint | null
       readonly quarantine: QuarantineId
     }
 
@@ -382,6 +429,8 @@ export interface Page {
 }
 
 export interface ReceiptQuery extends Page {
+  /** Looks at so many receipts and no more: a page may be short then and still not be the last. */
+  readonly within?: number
   readonly producer?: string
   readonly state?: ReceiptState
 }
@@ -474,6 +523,75 @@ export interface AuditQuery {
   readonly after?: number
   /** Only the parts of this decision: those whose id begins with it and a slash. */
   readonly partsOf?: string
+  /** Only what was done to this, newest first; with `before`. */
+  readonly subject?: string
+}
+
+export interface EffectDecision {
+  readonly audit: NewAudit
+  readonly effect: EffectId
+  readonly expectedVersion: number
+  readonly settlement: Settlement | null
+}
+
+export type EffectDecided =
+  | { readonly kind: 'decided'; readonly record: AuditRecord; readonly repeated: boolean }
+  /** The effect has changed since; nothing was written. */
+  | { readonly kind: 'stale'; readonly current: EffectView }
+  /** Another act was recorded under this decision id; nothing was written. */
+  | { readonly kind: 'other'; readonly existing: AuditRecord }
+
+export interface SearchQuery {
+  readonly text: string
+  /** Of each kind of record, by each kind of name. */
+  readonly limit: number
+}
+
+/** Which of its names a record was found by. Ids, event ids and effect keys are found by their beginnings too. */
+export type FoundBy =
+  | 'id'
+  | 'event-id'
+  | 'key'
+  | 'idempotency-key'
+  | 'correlation'
+  /** Of at least 8 hexadecimal digits, and among the newest only. */
+  | 'fingerprint'
+
+export interface Found {
+  readonly receipts: readonly (ReceiptView & { readonly by: FoundBy })[]
+  readonly effects: readonly (EffectView & { readonly by: FoundBy })[]
+  readonly quarantine: readonly QuarantineView[]
+}
+
+export interface SurveyQuery {
+  readonly recipients: readonly string[]
+  /** The newest effects of each recipient whose attempts are counted. */
+  readonly recent: number
+}
+
+export type OpenState = Exclude<EffectState, FinalState>
+
+export interface StoreSurvey {
+  /** When the oldest entry that waits came. */
+  readonly quarantineSince: Instant | null
+  /** Of the recipients asked for, in their order. */
+  readonly recipients: readonly RecipientSurvey[]
+}
+
+export interface RecipientSurvey {
+  readonly recipient: string
+  /** How many are open, and when the one that was planned first was planned. */
+  readonly open: Readonly<Record<OpenState, { readonly count: number; readonly oldestAt: Instant | null }>>
+  /** Attempts of the newest effects by their outcome. */
+  readonly recent: Readonly<Record<AttemptOutcome, number>>
+  /** Among those. */
+  readonly lastConfirmedAt: Instant | null
+}
+
+export interface Sample {
+  /** Minutes since the epoch. */
+  readonly minute: number
+  readonly totals: Readonly<Record<string, number>>
 }
 
 export interface ReceiptStory {
@@ -490,6 +608,67 @@ export interface ReceiptStory {
 export interface EffectStory {
   readonly effect: EffectView
   readonly causes: readonly CauseView[]
+}
+
+export interface ForgetBatch {
+  readonly step: RetentionStep
+  /** What is done with at this time or before. */
+  readonly until: Instant
+  /** `next` of the batch before. */
+  readonly after?: ForgetPlace
+  /** Rows that are looked at. */
+  readonly limit: number
+  /** Counts, and changes nothing. */
+  readonly dryRun?: boolean
+}
+
+/** Where a batch ended; means something to the store alone. */
+export type ForgetPlace = readonly [number, number]
+
+export interface Forgotten {
+  readonly count: number
+  /** Of the content that goes, in bytes; what the database needs around it comes on top. */
+  readonly bytes: number
+  /** Null: the step is done. */
+  readonly next: ForgetPlace | null
+}
+
+export interface Erasure {
+  readonly audit: NewAudit
+  /** Their payloads, and the requests of the effects that they caused. */
+  readonly receipts: readonly ReceiptId[]
+  /** Their requests, and the payloads of the receipts that caused them. */
+  readonly effects: readonly EffectId[]
+}
+
+export type Erased =
+  | {
+      readonly kind: 'erased'
+      readonly payloads: number
+      readonly requests: number
+      /** The same decision was made before; nothing was changed now. */
+      readonly repeated: boolean
+    }
+  /** These are not done with; nothing was written. */
+  | {
+      readonly kind: 'refused'
+      readonly receipts: readonly ReceiptId[]
+      readonly effects: readonly EffectId[]
+    }
+  | { readonly kind: 'other'; readonly existing: AuditRecord }
+
+export interface RetentionState {
+  /** Events that happened before are accepted only if they are known; null when nothing is closed. */
+  readonly boundary: Instant | null
+  readonly markers: { readonly receipts: number; readonly effects: number }
+  /** When the oldest of each came, or became final; null when there is none. */
+  readonly oldest: { readonly payloadAt: Instant | null; readonly receiptAt: Instant | null }
+  readonly size: {
+    /** On the disk. */
+    readonly bytes: number
+    /** Of those: free for what comes next. Null where the database does not say. */
+    readonly freeBytes: number | null
+  }
 }
 
 export interface StoreStatus {

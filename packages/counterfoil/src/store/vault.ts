@@ -24,6 +24,16 @@ export class Vault {
     this.#random = random
   }
 
+  /** Name of the key that seals now. */
+  get primary(): string {
+    return this.#ring.primary
+  }
+
+  /** A new key of 32 random bytes. */
+  newKey(): Uint8Array {
+    return new Uint8Array(this.#random.bytes(32))
+  }
+
   /** @param record id of the receipt or effect that the payload belongs to */
   seal(payload: Uint8Array, record: string): Sealed {
     const keyId = this.#ring.primary

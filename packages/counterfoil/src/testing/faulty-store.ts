@@ -15,6 +15,8 @@ export const crashableCalls = [
   'postponePlan',
   'quarantinePlan',
   'planAlert',
+  'forget',
+  'erase',
 ] as const
 export type CrashableCall = (typeof crashableCalls)[number]
 

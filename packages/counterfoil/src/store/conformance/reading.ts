@@ -56,6 +56,26 @@ export function reading(make: MakeStore): void {
   )
 
   it(
+    'a walk over receipts looks at so many and no more, and says where it ended',
+    on(make, async (store) => {
+      const ids: string[] = []
+      for (let i = 0; i < 6; i++) {
+        ids.unshift((await accepted(store, { producer: i === 1 ? 'rare' : 'stripe' })).receipt)
+      }
+      const walk = async (before?: string) => {
+        const page = before === undefined ? {} : { before }
+        const found = await store.listReceipts({ limit: 9, producer: 'rare', within: 3, ...page })
+        return [found.map(({ id }) => id), await store.endOfWalk({ within: 3, ...page })]
+      }
+      assert.deepEqual(await walk(), [[], ids[2]])
+      assert.deepEqual(await walk(ids[2]), [[ids[4]], ids[5]])
+      assert.deepEqual(await walk(ids[5]), [[], null])
+      assert.equal((await store.listReceipts({ limit: 9, producer: 'rare' })).length, 1)
+      assert.equal((await store.listReceipts({ limit: 9, producer: 'rare', state: 'accepted' })).length, 1)
+    }),
+  )
+
+  it(
     'effects are listed newest first, page by page, by recipient and by state',
     on(make, async (store) => {
       const confirmed = await begun(store)

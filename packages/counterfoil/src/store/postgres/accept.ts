@@ -1,10 +1,12 @@
 import { assert, type ReceiptId } from '../../domain/index.ts'
+import { BeyondRetention } from '../beyond.ts'
 import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
+import { type Marking, markerBytes } from '../marking.ts'
 import type { QuarantineReason } from '../records.ts'
 import type { Acceptance, Accepted, SqlValue } from '../store.ts'
 import { Block, booleans, numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
-import { among, fingerprintText, quoted, type Statement } from './statement.ts'
+import { among, fingerprintText, isoText, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
 /** Copies of one delivery that came together: the first speaks for all. */
@@ -40,6 +42,7 @@ export function namesOf({ first: { receipt } }: Arrivals): string[] {
 export function acceptStatement(schema: string): Statement {
   const s = quoted(schema)
   const bytes = (from: string, length: string | number) => `substring($15::bytea from ${from} for ${length})`
+  const markerAt = `g.at + ${deliveryBytes + 2 * fingerprintBytes} + g.nonce_bytes + g.ciphertext_bytes`
   const amongSeq = (cte: string) => among('seq', cte)
   return {
     name: 'counterfoil_accept',
@@ -48,19 +51,25 @@ export function acceptStatement(schema: string): Statement {
 with given as materialized (
   select g.*, nextval('${s}.receipt_seq') as seq, ${bytes('g.at', deliveryBytes)} as delivery,
     ${bytes(`g.at + ${deliveryBytes}`, fingerprintBytes)} as fingerprint,
-    ${bytes(`g.at + ${deliveryBytes + fingerprintBytes}`, fingerprintBytes)} as raw_fingerprint
+    ${bytes(`g.at + ${deliveryBytes + fingerprintBytes}`, fingerprintBytes)} as raw_fingerprint,
+    case when $30::boolean then ${bytes(markerAt, markerBytes)} end as marker,
+    case when $30::boolean then ${bytes(`${markerAt} + ${markerBytes}`, markerBytes)} end as marker_content,
+    g.event_at < (select boundary from ${s}.retention where one = 1) as is_old,
+    not $30::boolean and (select marked from ${s}.retention where one = 1) is true as is_unmarked
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
     $9::bigint[], $10::boolean[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $16::int[], $17::int[],
     $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
-    $26::text[], $27::int[], $28::bigint[], $29::bigint[]) with ordinality as g(id, producer, namespace, source,
+    $26::text[], $27::int[], $28::bigint[], $29::bigint[], $31::boolean[]) with ordinality as g(id, producer, namespace, source,
     event_id, type, schema_version, content_type, bytes, signed, origin, event_at, received_at, key_id, at,
     nonce_bytes, ciphertext_bytes, lease_ms, worker, quarantine, reason, detail, owner, conflict,
-    conflict_owner, copies, last_copy_at, now, n)
+    conflict_owner, copies, last_copy_at, now, holds_beyond, n)
 ),
--- receipt_first, receipt_conflict, receipt_content: one probe each, as the snapshot has them.
+-- receipt_first, receipt_conflict, receipt_content, a marker's digest: one probe each, as the snapshot has them.
 looked as materialized (
-  select g.*, f.seq as first_seq, f.id as first_id, f.fingerprint as first_fingerprint,
-    f.quarantine as first_quarantine, f.reason as first_reason,
+  select g.*, coalesce(f.seq, m.seq) as first_seq, f.seq as first_row, coalesce(f.id, m.id) as first_id,
+    f.fingerprint as first_fingerprint, coalesce(f.fingerprint = g.fingerprint, m.content = g.marker_content) as is_same,
+    f.seq is null and m.seq is null and g.is_unmarked as unmarked,
+    f.seq is null and m.seq is null and not g.is_unmarked and coalesce(g.is_old, false) as beyond, f.quarantine as first_quarantine, f.reason as first_reason,
     a.seq as again_seq, a.id as again_id, a.quarantine as again_quarantine, c.id as same_content
   from given g
   left join lateral (
@@ -68,9 +77,11 @@ looked as materialized (
     left join lateral (select id, reason from ${s}.quarantine where receipt = r.seq and state <> 'released' limit 1) q on true
     where r.event_id = g.event_id and r.delivery = g.delivery and r.conflicts_with is null limit 1) f on true
   left join lateral (
+    select x.seq, x.id, x.content from ${s}.receipt_marker x where $30::boolean and x.digest = g.marker limit 1) m on true
+  left join lateral (
     select r.seq, r.id, q.id as quarantine from ${s}.receipt r
     left join lateral (select id from ${s}.quarantine where receipt = r.seq limit 1) q on true
-    where f.fingerprint <> g.fingerprint and r.delivery = g.delivery and r.fingerprint = g.fingerprint
+    where (f.fingerprint <> g.fingerprint or m.content <> g.marker_content) and r.delivery = g.delivery and r.fingerprint = g.fingerprint
       and r.conflicts_with is not null limit 1) a on true
   left join lateral (
     select r.id from ${s}.receipt r where not g.signed and not r.signed
@@ -82,7 +93,7 @@ fresh as (
     raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
     raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at
-  from looked where first_seq is null order by n
+  from looked where first_seq is null and not unmarked and (holds_beyond or not beyond) order by n
   on conflict (event_id, delivery) where conflicts_with is null do nothing returning seq
 ),
 disagreeing as (
@@ -90,7 +101,7 @@ disagreeing as (
     raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, conflicts_with)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
     raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, first_seq
-  from looked where first_fingerprint <> fingerprint and again_seq is null order by n
+  from looked where not is_same and again_seq is null order by n
   on conflict (delivery, fingerprint) where conflicts_with is not null do nothing returning seq
 ),
 sealed as (
@@ -101,11 +112,16 @@ sealed as (
 ),
 waiting as (
   insert into ${s}.outbox (receipt, producer, at, worker)
-  select seq, producer, ${nowSql('now')} + lease_ms, worker from looked where quarantine is null and ${amongSeq('fresh')}
+  select seq, producer, ${nowSql('now')} + lease_ms, worker from looked where quarantine is null and not beyond and ${amongSeq('fresh')}
 ),
 held as materialized (
   select seq, id, producer, type, event_id, quarantine, reason, detail, owner, received_at, ${nowSql('now')} as at
-  from looked where quarantine is not null and ${amongSeq('fresh')}
+  from looked where quarantine is not null and not beyond and ${amongSeq('fresh')}
+  union all
+  select seq, id, producer, type, event_id, conflict, 'beyond-retention', json_build_object(
+    'boundary', ${isoText(`(select boundary from ${s}.retention where one = 1)`)}, 'eventAt', ${isoText('event_at')})::text,
+    conflict_owner, received_at, ${nowSql('now')}
+  from looked where beyond and ${amongSeq('fresh')}
   union all
   select seq, id, producer, type, event_id, conflict, 'identity-conflict', json_build_object('first', first_id, 'firstFingerprint',
     ${fingerprintText('first_fingerprint')}, 'fingerprint', ${fingerprintText('fingerprint')})::text,
@@ -121,8 +137,8 @@ alerted as (
   select at, received_at, reason, owner, id, quarantine from held
 ),
 repeated as materialized (
-  select coalesce(again_seq, first_seq) as seq, copies + 1 as count, coalesce(last_copy_at, received_at) as at
-  from looked where first_fingerprint = fingerprint or again_seq is not null
+  select coalesce(again_seq, first_row) as seq, copies + 1 as count, coalesce(last_copy_at, received_at) as at
+  from looked where (is_same or again_seq is not null) and coalesce(again_seq, first_row) is not null
   union all
   select seq, copies, last_copy_at from looked
   where copies > 0 and ${amongSeq('fresh union all select seq from disagreeing')}
@@ -134,18 +150,26 @@ counted as (
 tallied as (
   insert into ${s}.tally (name, value) select name, value from (
     select 'receipts' as name, (select count(*) from fresh) + (select count(*) from disagreeing) as value
-    union all select 'duplicates', (select coalesce(sum(count), 0)::bigint from repeated)) t where value > 0
+    union all select 'duplicates', (select coalesce(sum(count), 0)::bigint from repeated)
+      + (select coalesce(sum(copies + 1), 0)::bigint from looked where is_same and first_row is null)) t where value > 0
 )
 select n::int, seq::text, first_id, first_quarantine, first_reason, again_id, again_quarantine, same_content,
-  case when first_seq is null then case when ${amongSeq('fresh')} then 'new' else 'undecided' end
-    when first_fingerprint = fingerprint then 'known'
+  beyond, (select boundary::float8 from ${s}.retention where one = 1) as boundary,
+  case when first_seq is null then case when ${amongSeq('fresh')} then 'new' when unmarked then 'unmarked'
+      when beyond and not holds_beyond then 'beyond' else 'undecided' end
+    when is_same then 'known'
     when again_seq is not null then 'again'
     when ${amongSeq('disagreeing')} then 'conflict' else 'undecided' end as verdict
 from looked order by n`,
   }
 }
 
-export function acceptParameters(all: readonly Arrivals[], time: Timekeeper): SqlValue[] {
+/** @param marking null while there are no markers */
+export function acceptParameters(
+  all: readonly Arrivals[],
+  time: Timekeeper,
+  marking: Marking | null,
+): SqlValue[] {
   const receipts = all.map(({ first }) => first.receipt)
   const held = all.map(({ first: { next } }) => (next.kind === 'quarantine' ? next.quarantine : null))
   const handOffs = all.map(({ first: { next } }) => (next.kind === 'plan' ? next.handOff : null))
@@ -158,6 +182,13 @@ export function acceptParameters(all: readonly Arrivals[], time: Timekeeper): Sq
     const begins = block.add(digests)
     block.add(payload.nonce)
     block.add(payload.ciphertext)
+    if (marking !== null) {
+      const delivery = digests.subarray(0, deliveryBytes)
+      const fingerprint = digests.subarray(deliveryBytes, deliveryBytes + fingerprintBytes)
+      const marker = marking.receipt(delivery, fingerprint)
+      block.add(marker.digest)
+      block.add(marker.content)
+    }
     return begins
   })
   return [
@@ -190,18 +221,26 @@ export function acceptParameters(all: readonly Arrivals[], time: Timekeeper): Sq
     numbers(all.map(({ copies }) => copies.length)),
     numbers(all.map(({ copies }) => copies.at(-1)?.receipt.receivedAt)),
     numbers(receipts.map(({ receivedAt }) => time.now(receivedAt))),
+    String(marking !== null),
+    booleans(all.map(({ first }) => first.beyond === 'quarantined')),
   ]
 }
 
-/** What one row of the statement says of one arrival. Undefined: another transaction decides it, look again. */
+/**
+ * What one row of the statement says of one arrival. Undefined: another transaction decides it, or it has to be
+ * looked for among the markers: look again.
+ */
 export function toAccepted(
   row: Row,
   { first: { receipt, next, onConflict } }: Arrivals,
-): Accepted | undefined {
+): Accepted | BeyondRetention | undefined {
   const first = row.first_id as ReceiptId
   switch (row.verdict) {
     case 'undecided':
+    case 'unmarked':
       return undefined
+    case 'beyond':
+      return new BeyondRetention(row.boundary)
     case 'known':
       return row.first_quarantine !== null && quarantinedAtIntake.has(row.first_reason)
         ? {
@@ -224,6 +263,15 @@ export function toAccepted(
       return { outcome: 'conflict', receipt: receipt.id, quarantine: onConflict.id, first, repeated: false }
   }
   assert(row.verdict === 'new', `a verdict of accept: ${row.verdict}`)
+  if (row.beyond === true) {
+    return {
+      outcome: 'quarantined',
+      receipt: receipt.id,
+      quarantine: onConflict.id,
+      reason: 'beyond-retention',
+      repeated: false,
+    }
+  }
   if (next.kind === 'quarantine') {
     const { id, reason } = next.quarantine
     return { outcome: 'quarantined', receipt: receipt.id, quarantine: id, reason, repeated: false }
@@ -267,4 +315,5 @@ const quarantinedAtIntake: ReadonlySet<QuarantineReason> = new Set([
   'unsupported-type',
   'schema-failure',
   'not-representable',
+  'beyond-retention',
 ])

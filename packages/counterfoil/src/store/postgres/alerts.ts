@@ -1,5 +1,6 @@
 import type { Fingerprint, Instant } from '../../domain/index.ts'
 import { fingerprintToBytes } from '../digest.ts'
+import type { Marking } from '../marking.ts'
 import type { AlertPlan, AlertPlanned, SqlValue } from '../store.ts'
 import type { Row } from './connection.ts'
 import { fingerprintText, keyed, quoted, type Statement } from './statement.ts'
@@ -19,22 +20,27 @@ export function consumeAlertStatement(schema: string): Statement {
  */
 export function planAlertStatement(schema: string): Statement {
   const s = quoted(schema)
+  const unmarked = `($17::bytea is null and (select marked from ${s}.retention where one = 1) is true)`
   return {
     name: 'counterfoil_plan_alert',
     writes: true,
     text: `
--- effect_key, one probe.
+-- effect_key and a marker's digest, one probe each.
 with known as materialized (
   select seq, fingerprint from ${s}.effect where key = $4::text and recipient = $3::text limit 1
 ),
+forgotten as materialized (
+  select content from ${s}.effect_marker where digest = $17::bytea and not exists (select 1 from known) limit 1
+),
 consumed as (
   delete from ${s}.alert where seq = $1::bigint and not exists (select 1 from known where fingerprint <> $6::bytea)
+    and not exists (select 1 from forgotten where content <> $18::bytea) and not ${unmarked}
   returning receipt, effect
 ),
 created as (
   insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at)
   select nextval('${s}.effect_seq'), $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::text, $8::text, $9::bigint, $10::bigint
-  from consumed where not exists (select 1 from known)
+  from consumed where not exists (select 1 from known) and not exists (select 1 from forgotten)
   on conflict (key, recipient) do nothing returning seq
 ),
 requested as (
@@ -57,21 +63,29 @@ causes as (
   where not exists (select 1 from ${s}.cause x where x.effect = e.seq and x.receipt = c.receipt and x.trigger = $14::text)
 )
 select (select ${fingerprintText('fingerprint')} from known where fingerprint <> $6::bytea) as existing,
+  exists (select 1 from forgotten where content <> $18::bytea) as differs, ${unmarked} as unmarked,
   exists (select 1 from consumed) as consumed,
-  case when not exists (select 1 from consumed) or exists (select 1 from known) then false
+  case when not exists (select 1 from consumed) or exists (select 1 from known) or exists (select 1 from forgotten) then false
     when exists (select 1 from created) then true else ${s}.overtaken() end as created`,
   }
 }
 
-export function planAlertParameters({ outbox, at, effect }: AlertPlan, time: Timekeeper): SqlValue[] {
+/** @param marking null while there are no markers */
+export function planAlertParameters(
+  { outbox, at, effect }: AlertPlan,
+  time: Timekeeper,
+  marking: Marking | null,
+): SqlValue[] {
   const { order, request, plannedAt } = effect
+  const fingerprint = fingerprintToBytes(effect.fingerprint)
+  const marker = marking?.effect(effect.recipient, effect.key, fingerprint)
   return [
     -outbox,
     effect.id,
     effect.recipient,
     effect.key,
     effect.name,
-    fingerprintToBytes(effect.fingerprint),
+    fingerprint,
     effect.idempotencyKey,
     order?.domain ?? null,
     order?.version ?? null,
@@ -82,11 +96,13 @@ export function planAlertParameters({ outbox, at, effect }: AlertPlan, time: Tim
     effect.trigger,
     at,
     time.now(at),
+    marker?.digest ?? null,
+    marker?.content ?? null,
   ]
 }
 
-export function toAlertPlanned({ existing, consumed, created }: Row): AlertPlanned {
-  if (existing !== null) return { kind: 'conflict', existing: existing as Fingerprint }
+export function toAlertPlanned({ existing, differs, consumed, created }: Row): AlertPlanned {
+  if (existing !== null || differs) return { kind: 'conflict', existing: existing as Fingerprint | null }
   return consumed ? { kind: 'planned', created } : { kind: 'consumed' }
 }
 

@@ -55,15 +55,16 @@ export class AuditLog {
     return { ...record, digest }
   }
 
-  async list({ limit, before, after, partsOf }: AuditQuery, run: Run): Promise<AuditRecord[]> {
-    const { parts, up, down } = this.#statements
-    const rows =
-      partsOf !== undefined
-        ? await run(parts, [`${partsOf}/`, `${partsOf}${afterSlash}`, limit])
-        : after !== undefined
-          ? await run(up, [after, limit])
-          : await run(down, [before ?? Number.MAX_SAFE_INTEGER, limit])
-    return rows.map(toAudit)
+  async list(query: AuditQuery, run: Run): Promise<AuditRecord[]> {
+    return (await this.#rows(query, run)).map(toAudit)
+  }
+
+  #rows(query: AuditQuery, run: Run): ReturnType<Run> {
+    const { parts, about, up, down } = this.#statements
+    const { limit, before = Number.MAX_SAFE_INTEGER, after, partsOf, subject } = query
+    if (partsOf !== undefined) return run(parts, [`${partsOf}/`, `${partsOf}${afterSlash}`, limit])
+    if (subject !== undefined) return run(about, [storable(subject), before, limit])
+    return after !== undefined ? run(up, [after, limit]) : run(down, [before, limit])
   }
 }
 
@@ -91,6 +92,12 @@ export function auditStatements(schema: string) {
     ),
     down: statement('down', `${row} where number < $1::bigint order by audit.number desc limit $2::int`),
     up: statement('up', `${row} where number > $1::bigint order by audit.number limit $2::int`),
+    // audit_subject
+    about: statement(
+      'about',
+      `${row} where hashtextextended(subject, 0) = hashtextextended($1::text, 0) and subject = $1::text and number < $2::bigint
+       order by audit.number desc limit $3::int`,
+    ),
     // The unique index of decision; its order is that of the parts, whose numbers have leading zeros.
     parts: statement(
       'parts',

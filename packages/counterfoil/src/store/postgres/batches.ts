@@ -11,7 +11,8 @@ import {
 import type { Run } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { answerEach, answerTogether, Gatherer } from './gather.ts'
-import { namesOf as planNames, planParameters } from './plan.ts'
+import type { Marks } from './marks.ts'
+import { planAll, namesOf as planNames } from './plan.ts'
 import type { Reading } from './read.ts'
 import { notMoved, settleParameters } from './settle.ts'
 import type { writingStatements } from './statements.ts'
@@ -21,6 +22,7 @@ export interface BatchPorts {
   readonly location: string
   readonly lanes: number
   readonly time: Timekeeper
+  readonly marks: Marks
   readonly statements: ReturnType<typeof writingStatements>
   readonly connections: Connections
   readonly run: Run
@@ -90,13 +92,20 @@ export class Batches {
   /** In the transaction that `run` runs in. */
   async acceptWith(entries: readonly Acceptance[], run: Run): Promise<Accepted[]> {
     const { arrivals: all, of } = arrivals(entries)
-    return spread(await answerTogether(all, arrivalNames, (some) => this.#acceptSome(some, run)), of)
+    const answers = await answerTogether(all, arrivalNames, (some) => this.#acceptSome(some, run))
+    const refused = answers.find((answer) => answer instanceof Error)
+    if (refused !== undefined) throw refused
+    return spread(answers as Accepted[], of)
   }
 
   /** In the transaction that `run` runs in; a conflict writes nothing. */
   async planWith(plan: Plan, run: Run): Promise<Planned> {
-    const { parameters, read } = planParameters([plan], this.#ports.time, false)
-    return read(await run(this.#ports.statements.plan, parameters))[0]!
+    return (await planAll([plan], this.#planPorts(), false, run))[0]!
+  }
+
+  #planPorts() {
+    const { statements, time, marks } = this.#ports
+    return { statement: statements.plan, time, marks }
   }
 
   async drained(): Promise<void> {
@@ -111,20 +120,21 @@ export class Batches {
     return spread(answers, of)
   }
 
-  async #acceptSome(some: readonly Arrivals[], run: Run): Promise<(Accepted | undefined)[]> {
+  async #acceptSome(some: readonly Arrivals[], run: Run): Promise<(Accepted | Error | undefined)[]> {
     // In one order everywhere, so that two that meet wait instead of locking each other out.
     const order = some.map((_, index) => index).sort((a, b) => compare(some[a]!.first, some[b]!.first))
     const sorted = order.map((index) => some[index]!)
-    const rows = await run(this.#ports.statements.accept, acceptParameters(sorted, this.#ports.time))
-    const answers: (Accepted | undefined)[] = []
+    const { statements, time, marks } = this.#ports
+    const rows = await run(statements.accept, acceptParameters(sorted, time, marks.current))
+    if (rows.some(({ verdict }) => verdict === 'unmarked')) marks.found()
+    const answers: (Accepted | Error | undefined)[] = []
     for (const row of rows) answers[order[row.n - 1]!] = toAccepted(row, sorted[row.n - 1]!)
     return answers
   }
 
   async #planAll(plans: readonly Plan[]): Promise<Planned[]> {
     const sorted = [...plans].sort((a, b) => a.outbox - b.outbox)
-    const { parameters, read } = planParameters(sorted, this.#ports.time, true)
-    const planned = read(await this.#ports.run(this.#ports.statements.plan, parameters))
+    const planned = await planAll(sorted, this.#planPorts(), true, this.#ports.run)
     const answers = new Map(sorted.map((plan, index) => [plan, planned[index]!]))
     return plans.map((plan) => answers.get(plan)!)
   }

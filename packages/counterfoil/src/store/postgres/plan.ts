@@ -1,9 +1,11 @@
 import { assert, type EffectId, type EffectKey, type Fingerprint } from '../../domain/index.ts'
 import { attempting } from '../begun.ts'
 import { fingerprintBytes, fingerprintToBytes } from '../digest.ts'
+import { type Marking, markerBytes } from '../marking.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
 import { Block, numbers, texts } from './columns.ts'
-import type { Row } from './connection.ts'
+import type { Row, Run } from './connection.ts'
+import type { Marks } from './marks.ts'
 import { enterQuarantine } from './quarantine-return.ts'
 import { among, fingerprintText, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
@@ -22,14 +24,19 @@ export function namesOf({ outbox, effects }: Plan): string[] {
  */
 export function planStatement(schema: string): Statement {
   const s = quoted(schema)
+  const marker = (from: number) =>
+    `substring($14::bytea from w.at + ${fingerprintBytes + from} + w.nonce_bytes + w.ciphertext_bytes for ${markerBytes})`
+  // It went without markers and the store has some: nothing is decided.
+  const unmarked = `(not $32::boolean and (select marked from ${s}.retention where one = 1) is true)`
   return {
     name: 'counterfoil_plan',
     writes: true,
     text: `
--- effect_key, one probe each.
+-- effect_key and a marker's digest, one probe each.
 with wanted as materialized (
   select w.*, nextval('${s}.effect_seq') as seq, substring($14::bytea from w.at for ${fingerprintBytes}) as fingerprint,
-    known.seq as known_seq, known.id as known_id, known.fingerprint as known_fingerprint
+    known.seq as known_seq, coalesce(known.id, m.id) as known_id, known.fingerprint as known_fingerprint,
+    m.id is not null as forgotten, m.content <> ${marker(markerBytes)} as differs
   from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $15::int[], $16::int[], $17::int[],
     $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::text[], $23::text[], $24::bigint[], $25::bigint[],
     $26::bigint[], $30::text[], $31::bigint[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes,
@@ -37,11 +44,13 @@ with wanted as materialized (
     worker, lease_ms, m)
   left join lateral (select e.seq, e.id, e.fingerprint from ${s}.effect e
     where e.key = w.key and e.recipient = w.recipient limit 1) known on true
+  left join lateral (select x.id, x.content from ${s}.effect_marker x
+    where $32::boolean and known.seq is null and x.digest = ${marker(0)} limit 1) m on true
 ),
 clash as materialized (
   select distinct on (plan) plan as n, recipient, key, ${fingerprintText('fingerprint')} as planned,
     ${fingerprintText('known_fingerprint')} as existing
-  from wanted where known_fingerprint <> fingerprint order by plan, m
+  from wanted where known_fingerprint <> fingerprint or differs order by plan, m
 ),
 given as materialized (
   select g.*, g.contradiction is not null or ${among('n', 'clash')} as conflict
@@ -53,6 +62,7 @@ held as (
   delete from ${s}.outbox o using given g
   where o.receipt = g.outbox and ${keyed('o.receipt', 'given', 'outbox')} and ($8::boolean or not g.conflict)
     and exists (select 1 from ${s}.receipt r where r.seq = o.receipt and r.id = g.receipt)
+    and not ${unmarked}
   returning g.n
 ),
 good as materialized (select n, n as plan from given where not conflict and ${among('n', 'held')}),
@@ -63,7 +73,7 @@ planned as (
 created as (
   insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at)
   select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at
-  from wanted where known_seq is null and ${among('plan', 'good')} order by key, recipient
+  from wanted where known_id is null and ${among('plan', 'good')} order by key, recipient
   on conflict (key, recipient) do nothing returning seq
 ),
 requests as (
@@ -85,10 +95,10 @@ begun as (
 ),
 causes as (
   insert into ${s}.cause (effect, receipt, trigger, at)
-  select coalesce(known_seq, seq), receipt, trigger, caused_at from wanted where ${among('plan', 'good')}
+  select coalesce(known_seq, seq), receipt, trigger, caused_at from wanted where not forgotten and ${among('plan', 'good')}
   union all
   select coalesce(w.known_seq, w.seq), w.receipt, x.trigger, w.caused_at
-  from unnest($28::int[], $29::text[]) as x(m, trigger) join wanted w on w.m = x.m where ${among('plan', 'good', 'w.plan')}
+  from unnest($28::int[], $29::text[]) as x(m, trigger) join wanted w on w.m = x.m where not w.forgotten and ${among('plan', 'good', 'w.plan')}
 ),
 given_up as materialized (
   select g.*, coalesce(g.contradiction, (select json_build_object('recipient', c.recipient, 'key', c.key,
@@ -108,21 +118,48 @@ ${enterQuarantine(s, {
 select g.n::int as plan, null::int as m, g.conflict,
   (${among('n', 'held', 'g.n')}) or (g.conflict and (select true from ${s}.outbox where receipt = g.outbox limit 1) is true) as held,
   c.recipient, c.key, c.planned, c.existing, coalesce((select b.id from returned b where b.receipt = g.outbox), g.quarantine) as quarantine,
-  null::text as id, null::boolean as created
+  null::text as id, null::boolean as created, ${unmarked} as unmarked
 from given g left join clash c on c.n = g.n
 union all
 select w.plan, w.m::int, null, null, null, null, null, null, null, coalesce(w.known_id, w.id),
-  case when w.known_seq is not null or (${among('plan', 'good')}) is not true then false
-    when ${among('seq', 'created')} then true else ${s}.overtaken() end
+  case when w.known_id is not null or (${among('plan', 'good')}) is not true then false
+    when ${among('seq', 'created')} then true else ${s}.overtaken() end, null
 from wanted w`,
   }
 }
 
-/** @param quarantines false where the transaction is the caller's: a conflict is told and nothing is written */
-export function planParameters(
+/**
+ * Runs it, once more where there turn out to be markers.
+ *
+ * @param quarantines false where the transaction is the caller's: a conflict is told and nothing is written
+ */
+export async function planAll(
+  plans: readonly Plan[],
+  { statement, time, marks }: PlanPorts,
+  quarantines: boolean,
+  run: Run,
+): Promise<Planned[]> {
+  let read: (rows: readonly Row[]) => Planned[]
+  const parametersOf = (marking: Marking | null) => {
+    const made = planParameters(plans, time, quarantines, marking)
+    read = made.read
+    return made.parameters
+  }
+  const rows = await marks.run(statement, parametersOf, run)
+  return read!(rows)
+}
+
+export interface PlanPorts {
+  readonly statement: Statement
+  readonly time: Timekeeper
+  readonly marks: Marks
+}
+
+function planParameters(
   plans: readonly Plan[],
   time: Timekeeper,
   quarantines: boolean,
+  marking: Marking | null,
 ): { parameters: SqlValue[]; read: (rows: readonly Row[]) => Planned[] } {
   const wanted: { plan: Plan; n: number; effect: NewEffect }[] = []
   const further: { m: number; trigger: string }[] = []
@@ -144,10 +181,16 @@ export function planParameters(
     })
   })
   const block = new Block()
-  const at = wanted.map(({ effect: { fingerprint, request } }) => {
-    const begins = block.add(fingerprintToBytes(fingerprint))
+  const at = wanted.map(({ effect: { recipient, key, fingerprint, request } }) => {
+    const bytes = fingerprintToBytes(fingerprint)
+    const begins = block.add(bytes)
     block.add(request.nonce)
     block.add(request.ciphertext)
+    if (marking !== null) {
+      const marker = marking.effect(recipient, key, bytes)
+      block.add(marker.digest)
+      block.add(marker.content)
+    }
     return begins
   })
   const effects = wanted.map(({ effect }) => effect)
@@ -183,6 +226,7 @@ export function planParameters(
     texts(further.map(({ trigger }) => trigger)),
     texts(effects.map(({ begin }) => begin?.worker)),
     numbers(effects.map(({ begin }) => begin?.leaseMs)),
+    String(marking !== null),
   ]
   return {
     parameters,

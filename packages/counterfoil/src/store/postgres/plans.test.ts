@@ -4,14 +4,20 @@ import pg from 'pg'
 import { delivery } from '../conformance/given.ts'
 import { auditStatements } from './audit.ts'
 import { backlogStatement } from './backlog.ts'
+import { stateStatement } from './effect-decide.ts'
+import { eraseStatements, retentionStateStatement } from './erase.ts'
 import { describeOn } from './fixtures/describe-on.ts'
+import { forgetStatements } from './forget-statements.ts'
 import { postgres } from './index.ts'
+import { markerKeyStatements } from './marks.ts'
 import { decideStatements } from './quarantine-decide.ts'
 import { quarantineStatements } from './quarantine-list.ts'
 import { readingStatements } from './read.ts'
+import { searchStatements } from './search.ts'
 import { steady } from './settings.ts'
 import type { Statement } from './statement.ts'
 import { writingStatements } from './statements.ts'
+import { surveyStatements } from './survey.ts'
 
 describeOn(18, 'the plan of each statement, made while the tables were empty or small,', (server) => {
   let client: pg.Client
@@ -45,12 +51,22 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     ...Object.values(walks).flatMap(({ down, up }) => [down.page, down.last, up.page, up.last]),
     ...Object.values(decideStatements('plans')),
     ...Object.values(auditStatements('plans')),
+    ...Object.values(forgetStatements('plans').looks),
+    ...Object.values(forgetStatements('plans').take),
+    ...Object.values(eraseStatements('plans')),
+    ...Object.values(markerKeyStatements('plans')),
+    retentionStateStatement('plans'),
+    ...Object.values(searchStatements('plans')),
+    ...Object.values(surveyStatements('plans')),
+    stateStatement('plans'),
   ]
   for (const { name, text } of statements) {
     test(`keeps to the indexes when they have grown: ${name}`, async () => {
       const plan = await planOf(text)
       // Totals and migrations are few rows without an index. A status counts what is open: all of a small table.
-      const few = name === 'counterfoil_status' ? /Seq Scan on (tally|migration|open)/ : /Seq Scan on tally/
+      const few = /_status$|_survey_open$/.test(name)
+        ? /Seq Scan on (tally|migration|open)/
+        : /Seq Scan on tally/
       const wholeTables = plan.filter((line) => /Seq Scan/.test(line) && !few.test(line))
       assert.deepEqual(wholeTables, [])
       assert.deepEqual(

@@ -1,4 +1,4 @@
-import { type EffectState, effectStates, isFinalState } from '../../domain/index.ts'
+import { type EffectState, effectStates, isFinalState, type ReceiptId } from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
 import { toReceipt } from '../rows.ts'
 import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, SqlValue, StoreStatus } from '../store.ts'
@@ -23,11 +23,22 @@ export class Reading {
     this.#statements = readingStatements(schema)
   }
 
-  async listReceipts({ limit, before, producer, state }: ReceiptQuery): Promise<ReceiptView[]> {
+  async listReceipts({ limit, before, producer, state, within }: ReceiptQuery): Promise<ReceiptView[]> {
     const { receipts, receiptsIn } = this.#statements
-    const parameters = [before ?? null, producer ?? null, limit]
+    const parameters = [before ?? null, producer ?? null, limit, within ?? null]
     const rows = await this.#run(state === undefined ? receipts : receiptsIn[state], parameters)
     return rows.map(toReceipt)
+  }
+
+  async endOfWalk({
+    before,
+    within,
+  }: {
+    readonly before?: string
+    readonly within: number
+  }): Promise<ReceiptId | null> {
+    const [row] = await this.#run(this.#statements.endOfWalk, [before ?? null, within])
+    return row?.id ?? null
   }
 
   async showReceipt(id: string): Promise<ReceiptStory | null> {
@@ -45,9 +56,12 @@ export class Reading {
   }
 
   async listEffects({ limit, before, recipient, state }: EffectQuery): Promise<EffectView[]> {
-    const { effects, effectsOpen, effectsFinal } = this.#statements
-    const statement = state === undefined ? effects : isFinalState(state) ? effectsFinal : effectsOpen
+    const { effects, effectsAt, effectsOpen, effectsFinal } = this.#statements
     const page = [before ?? null, recipient ?? null, limit]
+    if (recipient !== undefined && (state === undefined || state === 'confirmed')) {
+      return await this.#views(effectsAt, [...page, state ?? null])
+    }
+    const statement = state === undefined ? effects : isFinalState(state) ? effectsFinal : effectsOpen
     return await this.#views(statement, state === undefined ? page : [...page, state])
   }
 
@@ -74,6 +88,11 @@ export class Reading {
     return row === undefined ? null : toSealed(row)
   }
 
+  async readRequest(effect: string): Promise<Sealed | null> {
+    const [row] = await this.#run(this.#statements.request, [effect])
+    return row === undefined ? null : toSealed(row)
+  }
+
   async status(): Promise<StoreStatus> {
     const rows = await this.#run(this.#statements.status, [])
     const totals = new Map(rows.map(({ name, value }) => [name as string, value as number | null]))
@@ -83,7 +102,7 @@ export class Reading {
     const byState = Object.fromEntries(
       effectStates.map((state) => [
         state,
-        total(state === 'confirmed' ? 'tally confirmed' : `effects ${state}`),
+        total(isFinalState(state) ? `tally ${state}` : `effects ${state}`),
       ]),
     ) as Record<EffectState, number>
     return {
@@ -125,11 +144,12 @@ export function readingStatements(schema: string) {
   })
   const before = (table: string) =>
     `coalesce((select seq from ${s}.${table} where id = $1::text), 9223372036854775807)`
+  const newest = `coalesce((select seq from ${s}.receipt where id = $1::text), (select max(seq) + 1 from ${s}.receipt))`
   const receipt = `select ${receiptColumns(s)} from ${s}.receipt r`
   const receipts = (name: string, from: string, of: string, those = 'true') =>
     reads(
       name,
-      `select ${receiptColumns(s)} from ${from} where ${those} and ${of} < ${before('receipt')}
+      `select ${receiptColumns(s)} from ${from} where ${those} and ${of} < ${newest} and ${of} >= ${newest} - coalesce($4::bigint, ${newest})
        and ($2::text is null or r.producer = $2) order by ${of} desc limit $3::int`,
     )
   // Where they wait, or what was written of them: each by its primary key.
@@ -152,6 +172,10 @@ export function readingStatements(schema: string) {
       planned: receiptsIn('plan'),
       quarantined: receiptsIn('quarantine', "w.state <> 'released'"),
     },
+    endOfWalk: reads(
+      'end_of_walk',
+      `select id from ${s}.receipt w where w.seq >= ${newest} - $2::bigint and w.seq < ${newest} order by w.seq limit 1`,
+    ),
     receipt: reads('receipt', `${receipt} where r.id = $1`),
     // cause_receipt
     effectsOf: reads(
@@ -163,6 +187,12 @@ export function readingStatements(schema: string) {
     effects: reads(
       'effects',
       `${effect(4)} from ${s}.effect e ${joined} where ${page('e.seq')} order by e.seq desc limit $3::int`,
+    ),
+    // effect_recipient
+    effectsAt: reads(
+      'effects_at',
+      `${effect(5)} from ${s}.effect e ${joined} where e.seq < ${before('effect')} and e.recipient = $2::text
+       and ($4::text is null or f.state = $4) order by e.seq desc limit $3::int`,
     ),
     effectsOpen: reads(
       'effects_open',
@@ -194,6 +224,11 @@ export function readingStatements(schema: string) {
        from ${s}.effect e join ${s}.cause c on c.effect = e.seq join ${s}.receipt r on r.seq = c.receipt
        where e.id = any($1::text[]) order by c.at, c.receipt`,
     ),
+    // The unique index of id, then the primary key of request.
+    request: reads(
+      'request',
+      `select key_id, nonce, ciphertext from ${s}.request where effect = (select seq from ${s}.effect where id = $1::text)`,
+    ),
     vault: reads('vault', `select key_id, nonce, ciphertext from ${s}.vault where receipt = $1::bigint`),
     status: reads(
       'status',
@@ -204,7 +239,6 @@ export function readingStatements(schema: string) {
        union all select 'quarantined', count(*)::float8 from ${s}.quarantine where state <> 'released'
        union all select 'waiting', count(*)::float8 from ${s}.quarantine where state = 'waiting'
        union all select 'effects ' || state, count(*)::float8 from ${s}.open group by state
-       union all select 'effects ' || state, count(*)::float8 from ${s}.final where state <> 'confirmed' group by state
        union all select 'disputed', (select count(*) from ${s}.open where disputed)::float8
          + (select count(*) from ${s}.final where (disputed or escalated) and disputed)::float8
        union all select 'escalated', (select count(*) from ${s}.open where escalated)::float8

@@ -10,7 +10,8 @@ export function receiptColumns(s: string): string {
   r.raw_fingerprint, r.content_type, r.bytes::float8, r.signed, r.origin, r.event_at::float8, r.received_at::float8,
   case when exists (select 1 from ${s}.outbox o where o.receipt = r.seq) then 'accepted'
     when exists (select 1 from ${s}.quarantine q where q.receipt = r.seq and q.state <> 'released') then 'quarantined' else 'planned' end as state,
-  (select c.id from ${s}.receipt c where c.seq = r.conflicts_with) as conflicts_with,
+  coalesce((select c.id from ${s}.receipt c where c.seq = r.conflicts_with),
+    (select m.id from ${s}.receipt_marker m where m.seq = r.conflicts_with)) as conflicts_with,
   case when not r.signed then (select c.id from ${s}.receipt c where not c.signed and c.fingerprint = r.fingerprint
     and c.producer = r.producer and c.seq < r.seq order by c.seq limit 1) end as same_content_as,
   (select d.count::float8 from ${s}.duplicate d where d.receipt = r.seq) as duplicates,

@@ -1,19 +1,17 @@
 import { CounterfoilError } from '../../domain/index.ts'
 import type { Plan, Planned, PlanSession, SqlValue } from '../store.ts'
-import type { Connection, Row } from './connection.ts'
+import type { Connection, Run } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { AnswerLost, endsConnection, sqlState, toError } from './failure.ts'
-import { planParameters } from './plan.ts'
-import { quoted, type Statement } from './statement.ts'
-import type { Timekeeper } from './time.ts'
+import { type PlanPorts, planAll } from './plan.ts'
+import { quoted } from './statement.ts'
 import { checkTriggerStatement, toTriggerRow, triggerTypes } from './trigger-statements.ts'
 
 export interface SessionSettings {
   readonly schema: string
   readonly location: string
   readonly triggerRole: string | null
-  readonly time: Timekeeper
-  readonly plan: Statement
+  readonly plan: PlanPorts
 }
 
 /**
@@ -146,9 +144,8 @@ export class Session implements PlanSession {
   }
 
   async #plan(plan: Plan): Promise<Planned> {
-    const { parameters, read } = planParameters([plan], this.#settings.time, true)
-    const rows: Row[] = await this.#connection.run(this.#settings.plan, parameters)
-    return read(rows)[0]!
+    const run: Run = (statement, parameters) => this.#connection.run(statement, parameters)
+    return (await planAll([plan], this.#settings.plan, true, run))[0]!
   }
 
   /** The session is open, and has time left. */

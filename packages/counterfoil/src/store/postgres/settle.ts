@@ -76,8 +76,8 @@ alerted as (
   select ${nowSql('now')}, at, reason, owner, id, 'version/' || version + 1 from given where reason is not null and ${among('n', 'moved')}
 ),
 tallied as (
-  insert into ${s}.tally (name, value) select 'confirmed', count(*) from given
-  where to_state = 'confirmed' and ${among('n', 'left_open')} having count(*) > 0
+  insert into ${s}.tally (name, value) select to_state, count(*) from given
+  where ${among('n', 'left_open')} group by to_state
 )
 select n::int, ${among('n', 'moved')} as moved from given`,
   }

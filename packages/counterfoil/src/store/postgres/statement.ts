@@ -19,6 +19,11 @@ export function fingerprintText(column: string): string {
   return `case get_byte(${column}, 0) when 1 then 'jcs-sha256:' else 'raw-sha256:' end || encode(substring(${column} from 2), 'hex')`
 }
 
+/** An instant as RFC 3339 text in UTC, to the millisecond. */
+export function isoText(column: string): string {
+  return `to_char(to_timestamp(${column} / 1000.0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
 /**
  * The key is among those of a CTE's column, as a condition that an index takes. Beside a join it keeps a plan made
  * while the table was empty from reading all of it for each row of the CTE when it has grown.

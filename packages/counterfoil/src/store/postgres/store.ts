@@ -5,6 +5,7 @@ import {
   type ReceiptId,
   type WorkerId,
 } from '../../domain/index.ts'
+import type { MarkerVault } from '../marker-key.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
@@ -13,6 +14,8 @@ import type {
   AlertPlanned,
   DueClaim,
   DueWork,
+  EffectDecided,
+  EffectDecision,
   EffectWork,
   Finding,
   MigrationReport,
@@ -40,18 +43,25 @@ import type { Row, Run } from './connection.ts'
 import { Connections } from './connections.ts'
 import { examine } from './doctor.ts'
 import { beginRepeatParameters, takeDueParameters, toEffectWork, toWork } from './due.ts'
+import { EffectDecide } from './effect-decide.ts'
+import { Erase, retentionState, retentionStateStatement } from './erase.ts'
 import { isOvertaken, toError } from './failure.ts'
+import { Forget } from './forget.ts'
 import { Hints } from './hints.ts'
 import { byLimits, Limited } from './limited.ts'
+import { Marks } from './marks.ts'
 import { migrate } from './migrate.ts'
 import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
+import { Search } from './search.ts'
 import { Session } from './session.ts'
 import { channelOf, ofMigration, ofSessions, ofStatements, type StoreSettings } from './settings.ts'
+import { settleParameters } from './settle.ts'
 import type { Statement } from './statement.ts'
 import { writingStatements } from './statements.ts'
+import { Survey } from './survey.ts'
 import { Tally } from './tally.ts'
 import { Timekeeper } from './time.ts'
 
@@ -78,6 +88,13 @@ export class PostgresStore implements Store {
   readonly #quarantine: QuarantineList
   readonly #audit: AuditLog
   readonly #decide: QuarantineDecide
+  readonly #marks: Marks
+  readonly #forget: Forget
+  readonly #erase: Erase
+  readonly #retention: Statement
+  readonly #decideEffect: EffectDecide
+  readonly #search: Search
+  readonly #survey: Survey
   readonly #batches: Batches
   readonly #inWork = new Set<Promise<unknown>>()
   #hintDue = false
@@ -104,11 +121,23 @@ export class PostgresStore implements Store {
     this.#reading = new Reading(settings.schema, this.#time, this.#quarantine, this.#run)
     this.#audit = new AuditLog(settings.schema)
     this.#decide = new QuarantineDecide(settings.schema, this.#audit, this.#time)
+    this.#marks = new Marks(settings.schema, location)
+    this.#forget = new Forget(settings.schema, this.#marks)
+    this.#erase = new Erase(settings.schema, this.#audit)
+    this.#retention = retentionStateStatement(settings.schema)
+    this.#decideEffect = new EffectDecide(settings.schema, {
+      audit: this.#audit,
+      settle: this.#statements.settle,
+      parametersOf: (settlement) => settleParameters([settlement], this.#time),
+    })
+    this.#search = new Search(settings.schema, this.#reading, this.#run)
+    this.#survey = new Survey(settings.schema, this.#run)
     const tally = new Tally(settings.schema, (statement) => this.#run(statement, []))
     this.#batches = new Batches({
       location,
       lanes: settings.lanes,
       time: this.#time,
+      marks: this.#marks,
       statements: this.#statements,
       connections: this.#connections,
       run: this.#run,
@@ -117,7 +146,13 @@ export class PostgresStore implements Store {
     })
   }
 
-  async open({ migrate: mayMigrate }: { migrate: boolean }): Promise<MigrationReport> {
+  async open({
+    migrate: mayMigrate,
+    vault,
+  }: {
+    migrate: boolean
+    vault?: MarkerVault
+  }): Promise<MigrationReport> {
     await this.#closing
     const { hosts, schema } = this.#settings
     const connections = new Connections(hosts.urls, hosts.location, ofMigration(this.#settings), 1)
@@ -125,6 +160,7 @@ export class PostgresStore implements Store {
       const report = await connections.transact('read', (connection) =>
         migrate(connection, schema, hosts.location, mayMigrate),
       )
+      await this.#marks.open(vault, this.#run)
       this.#state = 'open'
       return report
     } finally {
@@ -214,7 +250,10 @@ export class PostgresStore implements Store {
   }
 
   async planAlert(plan: AlertPlan): Promise<AlertPlanned> {
-    const [row] = await this.#call(this.#statements.planAlert, planAlertParameters(plan, this.#time))
+    const { planAlert } = this.#statements
+    const [row] = await this.#taken(() =>
+      this.#marks.run(planAlert, (marking) => planAlertParameters(plan, this.#time, marking), this.#run),
+    )
     return toAlertPlanned(row!)
   }
 
@@ -233,6 +272,18 @@ export class PostgresStore implements Store {
     const decided = await this.#taken(() => this.#together((run) => this.#decide.decide(decision, run)))
     if (decided.kind === 'decided') this.#hint()
     return decided
+  }
+
+  async decideEffect(decision: EffectDecision): Promise<EffectDecided> {
+    const decided = await this.#taken(() => this.#together((run) => this.#decideEffect.decide(decision, run)))
+    if (decided !== null) {
+      this.#hint()
+      return decided
+    }
+    const { effect } = decision
+    const current = (await this.#taken(() => this.#reading.effects([effect]))).get(effect)
+    if (current === undefined) throw new CounterfoilError('not_found', `There is no effect ${effect}.`)
+    return { kind: 'stale', current }
   }
 
   async takeDue(claim: DueClaim): Promise<DueWork[]> {
@@ -278,8 +329,7 @@ export class PostgresStore implements Store {
       schema,
       triggerRole,
       location: this.location,
-      time: this.#time,
-      plan: this.#statements.plan,
+      plan: { statement: this.#statements.plan, time: this.#time, marks: this.#marks },
     }
     let end = () => {}
     // Closing waits for it.
@@ -299,6 +349,7 @@ export class PostgresStore implements Store {
   }
   readonly listReceipts: Store['listReceipts'] = (query) =>
     this.#taken(() => this.#reading.listReceipts(query))
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#taken(() => this.#reading.endOfWalk(page))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))
@@ -308,7 +359,17 @@ export class PostgresStore implements Store {
   readonly audit: Store['audit'] = (entry) =>
     this.#taken(() => this.#together((run) => this.#audit.audit(entry, run)))
   readonly listAudit: Store['listAudit'] = (query) => this.#taken(() => this.#audit.list(query, this.#run))
+  readonly forget: Store['forget'] = (batch) =>
+    this.#taken(() => this.#together((run) => this.#forget.forget(batch, run)))
+  readonly erase: Store['erase'] = (erasure) =>
+    this.#taken(() => this.#together((run) => this.#erase.erase(erasure, run)))
+  readonly retention: Store['retention'] = () => this.#taken(() => retentionState(this.#retention, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
+  readonly readRequest: Store['readRequest'] = (id) => this.#taken(() => this.#reading.readRequest(id))
+  readonly search: Store['search'] = (query) => this.#taken(() => this.#search.search(query))
+  readonly survey: Store['survey'] = (query) => this.#taken(() => this.#survey.survey(query))
+  readonly keepSample: Store['keepSample'] = (sample) => this.#taken(() => this.#survey.keepSample(sample))
+  readonly listSamples: Store['listSamples'] = (since) => this.#taken(() => this.#survey.listSamples(since))
 
   #through(executor: SqlExecutor): Run {
     if (executor.dialect !== 'postgres') {

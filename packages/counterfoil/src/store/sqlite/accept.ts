@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
+import type { Beyond } from '../beyond.ts'
 import { fingerprintFromBytes } from '../digest.ts'
 import type { QuarantineReason, QuarantineState, ReceiptState } from '../records.ts'
-import type { Accepted } from '../store.ts'
+import type { Accepted, NewQuarantine } from '../store.ts'
 import type { Counts } from './counts.ts'
+import type { Known as KnownMarker, Markers } from './markers.ts'
 import { bytesOf, type PackedAcceptance } from './packing.ts'
 import type { Quarantine } from './quarantine.ts'
 
@@ -22,6 +24,7 @@ interface Known {
 export class Accept {
   readonly #counts: Counts
   readonly #quarantine: Quarantine
+  readonly #markers: Markers
   readonly #insert
   readonly #seal
   readonly #outbox
@@ -30,9 +33,10 @@ export class Accept {
   readonly #sameContent
   readonly #duplicate
 
-  constructor(db: DatabaseSync, quarantine: Quarantine, counts: Counts) {
+  constructor(db: DatabaseSync, quarantine: Quarantine, markers: Markers, counts: Counts) {
     this.#counts = counts
     this.#quarantine = quarantine
+    this.#markers = markers
     // counterfoil_receipt_first decides: no row is written when the identity is known.
     this.#insert = db.prepare(`
       insert into counterfoil_receipt (id, producer, namespace, source, event_id, type, schema_version, content_type, bytes,
@@ -61,10 +65,18 @@ export class Accept {
     )
   }
 
-  accept(packed: PackedAcceptance, block: Uint8Array): Accepted {
-    const [id, producer, , , , , , , , signed, , , receivedAt, , outboxAt, worker, quarantine] = packed
+  accept(packed: PackedAcceptance, block: Uint8Array): Accepted | Beyond {
+    const [id, producer, , , eventId, , , , , signed, , eventAt, receivedAt, , outboxAt, worker] = packed
     const bytes = bytesOf(packed, block)
     const same = signed === 0 ? this.#same(producer, bytes.fingerprint) : undefined
+    const { boundary, marked } = this.#markers.state()
+    const marker = marked === 0 ? undefined : this.#markers.ofReceipt(bytes.delivery, bytes.fingerprint)
+    if (marker !== undefined) return this.#forgotten(packed, bytes, marker, same?.seq ?? null)
+    let quarantine = packed[16]
+    if (eventAt !== null && eventAt < boundary && this.#known.get(eventId, bytes.delivery) === undefined) {
+      if (!packed[22]) return { outcome: 'beyond', boundary }
+      quarantine = beyondEntry(packed, boundary, eventAt)
+    }
     const state = quarantine === null ? 'accepted' : 'quarantined'
     const seq = this.#write(packed, bytes, state, null, same?.seq ?? null)
     if (seq === null) return this.#seenBefore(packed, bytes, same?.seq ?? null)
@@ -120,7 +132,7 @@ export class Accept {
   }
 
   #seenBefore(packed: PackedAcceptance, bytes: Bytes, sameContentAs: number | null): Accepted {
-    const [id, , , , eventId, , , , , , , , receivedAt] = packed
+    const [, , , , eventId, , , , , , , , receivedAt] = packed
     const first = this.#known.get(eventId, bytes.delivery) as unknown as Known
     if (Buffer.compare(first.fingerprint, bytes.fingerprint) === 0) {
       this.#count(first.seq, receivedAt)
@@ -134,6 +146,16 @@ export class Accept {
           }
         : { outcome: 'duplicate', receipt: first.id }
     }
+    return this.#conflict(packed, bytes, first, sameContentAs)
+  }
+
+  #conflict(
+    packed: PackedAcceptance,
+    bytes: Bytes,
+    first: { readonly seq: number; readonly id: ReceiptId; readonly fingerprint: Uint8Array | null },
+    sameContentAs: number | null,
+  ): Accepted {
+    const [id, , , , , , , , , , , , receivedAt] = packed
     const again = this.#conflicting.get(bytes.delivery, bytes.fingerprint) as
       | { seq: number; id: ReceiptId; quarantine: QuarantineId }
       | undefined
@@ -148,12 +170,24 @@ export class Accept {
     const quarantine = packed[17] as QuarantineId
     const detail = {
       first: first.id,
-      firstFingerprint: fingerprintFromBytes(first.fingerprint),
+      firstFingerprint: first.fingerprint === null ? null : fingerprintFromBytes(first.fingerprint),
       fingerprint: fingerprintFromBytes(bytes.fingerprint),
     }
     const entry = { id: quarantine, owner: packed[18], reason: 'identity-conflict' as const, detail }
     this.#quarantine.enter(seq, receipt, entry, receivedAt)
     return { outcome: 'conflict', receipt, quarantine, first: first.id, repeated: false }
+  }
+
+  /** Only its marker is left of the first receipt. */
+  #forgotten(
+    packed: PackedAcceptance,
+    bytes: Bytes,
+    marker: KnownMarker<ReceiptId>,
+    sameContentAs: number | null,
+  ): Accepted {
+    if (!marker.agrees) return this.#conflict(packed, bytes, { ...marker, fingerprint: null }, sameContentAs)
+    this.#counts.add('duplicates', 1)
+    return { outcome: 'duplicate', receipt: marker.id }
   }
 
   #same(producer: string, fingerprint: Uint8Array): { seq: number; id: ReceiptId } | undefined {
@@ -164,6 +198,11 @@ export class Accept {
     this.#duplicate.run(at, seq)
     this.#counts.add('duplicates', 1)
   }
+}
+
+function beyondEntry(packed: PackedAcceptance, boundary: number, eventAt: number): NewQuarantine {
+  const detail = { boundary: new Date(boundary).toISOString(), eventAt: new Date(eventAt).toISOString() }
+  return { id: packed[17] as QuarantineId, owner: packed[18], reason: 'beyond-retention', detail }
 }
 
 /** It came into quarantine as it was received, and nobody released it since. */

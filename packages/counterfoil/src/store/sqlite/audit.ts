@@ -17,6 +17,7 @@ export class AuditLog {
   readonly #down
   readonly #up
   readonly #parts
+  readonly #about
 
   constructor(db: DatabaseSync) {
     this.#newest = db.prepare(
@@ -32,6 +33,10 @@ export class AuditLog {
     // The unique index of decision; its order is that of the parts, whose numbers have leading zeros.
     this.#parts = db.prepare(`
       select * from counterfoil_audit where decision > ? and decision < ? order by decision desc limit ?`)
+    // counterfoil_audit_subject
+    this.#about = db.prepare(
+      'select * from counterfoil_audit where subject = ? and number < ? order by number desc limit ?',
+    )
   }
 
   /** What was recorded under this decision id, and whether it is the same act. */
@@ -60,13 +65,13 @@ export class AuditLog {
     return { ...record, digest }
   }
 
-  list({ limit, before, after, partsOf }: AuditQuery): AuditRecord[] {
-    const rows =
-      partsOf !== undefined
-        ? this.#parts.all(`${partsOf}/`, `${partsOf}${afterSlash}`, limit)
-        : after !== undefined
-          ? this.#up.all(after, limit)
-          : this.#down.all(before ?? Number.MAX_SAFE_INTEGER, limit)
-    return (rows as Row[]).map(toAudit)
+  list(query: AuditQuery): AuditRecord[] {
+    return this.#rows(query).map(toAudit)
+  }
+
+  #rows({ limit, before = Number.MAX_SAFE_INTEGER, after, partsOf, subject }: AuditQuery): Row[] {
+    if (partsOf !== undefined) return this.#parts.all(`${partsOf}/`, `${partsOf}${afterSlash}`, limit)
+    if (subject !== undefined) return this.#about.all(subject, before, limit)
+    return after !== undefined ? this.#up.all(after, limit) : this.#down.all(before, limit)
   }
 }

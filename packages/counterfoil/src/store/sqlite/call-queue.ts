@@ -1,4 +1,5 @@
 import { CounterfoilError } from '../../domain/index.ts'
+import type { Beyond } from '../beyond.ts'
 import type { Acceptance, Accepted } from '../store.ts'
 import { Blocks } from './blocks.ts'
 import { toError } from './failure.ts'
@@ -29,7 +30,7 @@ interface Queued {
 
 /** The port's calls by name, each in a transaction or a part of one. */
 export interface Calls {
-  accept(entry: Acceptance): Promise<Accepted>
+  accept(entry: Acceptance): Promise<Accepted | Beyond>
   acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]>
   call<Value>(method: string, argument: unknown): Promise<Value>
   /** Fulfils when nothing waits and nothing is in work. */
@@ -55,7 +56,7 @@ export class CallQueue implements Calls {
     this.#location = location
   }
 
-  accept(entry: Acceptance): Promise<Accepted> {
+  accept(entry: Acceptance): Promise<Accepted | Beyond> {
     return this.#push('accept', entry, packedBytes(entry))
   }
 

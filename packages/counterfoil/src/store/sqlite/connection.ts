@@ -1,10 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { BeyondRetention } from '../beyond.ts'
+import type { Marking } from '../marking.ts'
 import type { Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { AuditLog } from './audit.ts'
 import { Counts } from './counts.ts'
+import { examine } from './doctor.ts'
 import { Due } from './due.ts'
+import { EffectDecide } from './effect-decide.ts'
 import { EffectMoves } from './effect-moves.ts'
+import { Erase } from './erase.ts'
+import { Forget } from './forget.ts'
+import { Markers } from './markers.ts'
 import { Outbox } from './outbox.ts'
 import { Pace } from './pace.ts'
 import type { PackedAcceptance } from './packing.ts'
@@ -13,7 +20,9 @@ import { Quarantine } from './quarantine.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
+import { Search } from './search.ts'
 import { Settle } from './settle.ts'
+import { Survey } from './survey.ts'
 import { TriggerStatements } from './trigger-statements.ts'
 
 /** A connection and every statement prepared on it. */
@@ -22,6 +31,7 @@ export interface Connection {
   readonly counts: Counts
   readonly planning: Planning
   readonly triggerStatements: TriggerStatements
+  readonly markers: Markers
   /** The port's calls, by name; each runs in the transaction that is open. */
   readonly calls: Readonly<Record<string, (argument: any, block: Uint8Array) => unknown>>
 }
@@ -31,6 +41,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'status',
   'backlog',
   'listReceipts',
+  'endOfWalk',
   'showReceipt',
   'listEffects',
   'showEffects',
@@ -38,16 +49,24 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'showQuarantine',
   'listAudit',
   'readVault',
+  'retention',
+  'readMarkerKey',
+  'readRequest',
+  'search',
+  'survey',
+  'listSamples',
+  'examine',
 ])
 
 /** @throws what SQLite throws when the schema is not there */
-export function prepare(db: DatabaseSync): Connection {
+export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const triggerStatements = new TriggerStatements(db)
   const counts = new Counts(db)
   const quarantine = new Quarantine(db, counts)
-  const accept = new Accept(db, quarantine, counts)
+  const markers = new Markers(db, marking)
+  const accept = new Accept(db, quarantine, markers, counts)
   const outbox = new Outbox(db, quarantine, counts)
-  const planning = new Planning(db, outbox, counts)
+  const planning = new Planning(db, outbox, markers, counts)
   const entries = new QuarantineList(db)
   const audit = new AuditLog(db)
   const decide = new QuarantineDecide(db, audit, quarantine, outbox, counts)
@@ -55,15 +74,25 @@ export function prepare(db: DatabaseSync): Connection {
   const moves = new EffectMoves(db, counts)
   const due = new Due(db, reading, moves, new Pace(db))
   const settle = new Settle(db, reading, moves, quarantine)
+  const forget = new Forget(db, markers, counts)
+  const erase = new Erase(db, audit)
+  const decideEffect = new EffectDecide(audit, reading, moves, settle)
+  const search = new Search(db, reading)
+  const survey = new Survey(db)
   return {
     db,
     counts,
     planning,
     triggerStatements,
+    markers,
     calls: {
       accept: (packed: PackedAcceptance, block) => accept.accept(packed, block),
       acceptAll: (packed: readonly PackedAcceptance[], block) =>
-        packed.map((one) => accept.accept(one, block)),
+        packed.map((one) => {
+          const answer = accept.accept(one, block)
+          if (answer.outcome === 'beyond') throw new BeyondRetention(answer.boundary)
+          return answer
+        }),
       claimOutbox: (claim) => outbox.claim(claim),
       plan: (plan): Planned => planning.plan(plan, () => {}),
       postponePlan: (record) => outbox.postpone(record),
@@ -79,6 +108,7 @@ export function prepare(db: DatabaseSync): Connection {
       // Every receipt that is merely accepted has its outbox record.
       backlog: () => counts.read().get('receipts.accepted') ?? 0,
       listReceipts: (query) => reading.listReceipts(query),
+      endOfWalk: (page) => reading.endOfWalk(page),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
       showEffects: (name) => reading.showEffects(name),
@@ -87,7 +117,19 @@ export function prepare(db: DatabaseSync): Connection {
       decideQuarantine: (decision) => decide.decide(decision),
       audit: (entry) => audit.audit(entry),
       listAudit: (query) => audit.list(query),
+      decideEffect: (decision) => decideEffect.decide(decision),
       readVault: (ref) => reading.readVault(ref),
+      forget: (batch) => forget.forget(batch),
+      erase: (erasure) => erase.erase(erasure),
+      retention: () => forget.state(),
+      readMarkerKey: () => markers.readKey(),
+      writeMarkerKey: (kept) => markers.writeKey(kept),
+      readRequest: (effect) => reading.readRequest(effect),
+      search: (query) => search.search(query),
+      survey: (query) => survey.survey(query),
+      keepSample: (sample) => survey.keepSample(sample),
+      examine: ({ path, now }) => examine(db, path, now),
+      listSamples: (since) => survey.listSamples(since),
     },
   }
 }

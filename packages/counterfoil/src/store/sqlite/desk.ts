@@ -60,6 +60,8 @@ export class Desk {
     switch (order.do) {
       case 'open':
         return this.#link.open(order.migrate)
+      case 'mark':
+        return this.#link.mark(order.key)
       case 'begin':
         return this.#session.begin(id, order.timeoutMs)
       case 'close':

@@ -1,3 +1,4 @@
+import type { Beyond } from '../beyond.ts'
 import type { Acceptance, Accepted } from '../store.ts'
 import type { Calls } from './call-queue.ts'
 import type { Desk } from './desk.ts'
@@ -38,7 +39,7 @@ export class InProcess implements StoreThread, Calls {
     this.#replies = replies
   }
 
-  async accept(entry: Acceptance): Promise<Accepted> {
+  async accept(entry: Acceptance): Promise<Accepted | Beyond> {
     const block = Buffer.alloc(packedBytes(entry))
     return await this.#run(['accept', pack(entry, block, 0)], block)
   }

@@ -1,4 +1,5 @@
 import { CounterfoilError } from '../../domain/index.ts'
+import { Marking } from '../marking.ts'
 import type { MigrationReport } from '../store.ts'
 import { type Connection, prepare } from './connection.ts'
 import { configure, openFile } from './database.ts'
@@ -13,6 +14,7 @@ const lastWaitMs = 5_000
 export class Link {
   readonly options: WorkerOptions
   #connection: Connection | undefined
+  #marking: Marking | undefined
   /** The disk failed under the last connection. */
   #broken = false
   #waitMs = firstWaitMs
@@ -27,12 +29,18 @@ export class Link {
     const db = openFile(this.options, mayMigrate)
     try {
       const report = migrate(db, this.options, mayMigrate)
-      this.#connection = prepare(db)
+      this.#connection = prepare(db, this.#marking)
       return report
     } catch (error) {
       db.close()
       throw error
     }
+  }
+
+  /** @param key that markers are made under, for this connection and those after it; null: none was given */
+  mark(key: Uint8Array | null): void {
+    this.#marking = key === null ? undefined : new Marking(key)
+    this.connected().markers.marking = this.#marking
   }
 
   /** Takes a connection that is open already; there is no file to open again. */
@@ -141,7 +149,7 @@ export class Link {
       configure(db, this.options)
       if (this.#broken) settleLog(db, this.options.path)
       this.#broken = false
-      return prepare(db)
+      return prepare(db, this.#marking)
     } catch (error) {
       db.close()
       this.#giveUp()

@@ -30,6 +30,8 @@ export type PackedAcceptance = readonly [
   at: number,
   nonceBytes: number,
   ciphertextBytes: number,
+  /** Older than the boundary and not known, it goes to quarantine. */
+  quarantinesBeyond: boolean,
 ]
 
 const digestBytes = deliveryBytes + 2 * fingerprintBytes
@@ -41,7 +43,7 @@ export function packedBytes({ payload }: Acceptance): number {
 
 /** @throws CounterfoilError `internal` when a digest is not one */
 export function pack(
-  { receipt, payload, next, onConflict }: Acceptance,
+  { receipt, payload, next, onConflict, beyond }: Acceptance,
   block: Buffer,
   at: number,
 ): PackedAcceptance {
@@ -75,6 +77,7 @@ export function pack(
     at,
     nonce.length,
     ciphertext.length,
+    beyond === 'quarantined',
   ]
 }
 

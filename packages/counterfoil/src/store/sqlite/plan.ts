@@ -4,12 +4,17 @@ import { attempting } from '../begun.ts'
 import { fingerprintFromBytes, fingerprintToBytes } from '../digest.ts'
 import type { AlertPlan, AlertPlanned, NewEffect, Plan, Planned } from '../store.ts'
 import type { Counts } from './counts.ts'
+import type { Markers } from './markers.ts'
 import type { Outbox } from './outbox.ts'
 
 interface KnownEffect {
-  readonly seq: number
+  /** Null: only its marker is left. */
+  readonly seq: number | null
   readonly id: EffectId
-  readonly fingerprint: Uint8Array
+  /** Null: its marker does not tell it. */
+  readonly existing: Fingerprint | null
+  /** It was planned with the same payload. */
+  readonly agrees: boolean
 }
 
 type Conflict = Extract<Planned, { kind: 'conflict' }>
@@ -18,6 +23,7 @@ type Conflict = Extract<Planned, { kind: 'conflict' }>
 export class Planning {
   readonly #outbox: Outbox
   readonly #counts: Counts
+  readonly #markers: Markers
   readonly #find
   readonly #insert
   readonly #request
@@ -28,8 +34,9 @@ export class Planning {
   readonly #alertAbout
   readonly #alertCauses
 
-  constructor(db: DatabaseSync, outbox: Outbox, counts: Counts) {
+  constructor(db: DatabaseSync, outbox: Outbox, markers: Markers, counts: Counts) {
     this.#outbox = outbox
+    this.#markers = markers
     this.#counts = counts
     // counterfoil_effect_key
     this.#find = db.prepare(
@@ -87,27 +94,28 @@ export class Planning {
 
   /** An alert is consumed as an outbox record is, and its effect has the causes of what it is about. */
   planAlert({ outbox, at, effect }: AlertPlan): AlertPlanned {
-    const known = this.#find.get(effect.key, effect.recipient) as KnownEffect | undefined
-    const existing = known === undefined ? undefined : fingerprintFromBytes(known.fingerprint)
-    if (existing !== undefined && existing !== effect.fingerprint) return { kind: 'conflict', existing }
+    const known = this.#known(effect)
+    if (known?.agrees === false) return { kind: 'conflict', existing: known.existing }
     const about = this.#alertAbout.get(-outbox) as
       | { receipt: string | null; effect: string | null }
       | undefined
     if (about === undefined || !this.#outbox.consumeAlert(outbox)) return { kind: 'consumed' }
-    const seq = known?.seq ?? this.#create(effect, at)
-    this.#alertCauses.run(seq, effect.trigger, at, about.receipt, about.effect)
+    const seq = known === undefined ? this.#create(effect, at) : known.seq
+    if (seq !== null) this.#alertCauses.run(seq, effect.trigger, at, about.receipt, about.effect)
     return { kind: 'planned', created: known === undefined }
   }
 
   /** What forbids this plan: a key planned before, or twice in the plan itself, with another payload. */
   #conflict({ effects, onConflict }: Plan): Conflict | null {
     const own = new Map<string, Fingerprint>()
-    for (const { recipient, key, fingerprint } of effects) {
+    for (const effect of effects) {
+      const { recipient, key, fingerprint } = effect
       const name = `${recipient.length}:${recipient}${key}`
-      const row = this.#find.get(key, recipient) as { fingerprint: Uint8Array } | undefined
-      const existing =
-        own.get(name) ?? (row === undefined ? undefined : fingerprintFromBytes(row.fingerprint))
-      if (existing !== undefined && existing !== fingerprint) {
+      const earlier = own.get(name)
+      const known = this.#known(effect)
+      const agrees = earlier === undefined ? (known?.agrees ?? true) : earlier === fingerprint
+      if (!agrees) {
+        const existing = earlier ?? known?.existing ?? null
         return { kind: 'conflict', recipient, key, planned: fingerprint, existing, quarantine: onConflict.id }
       }
       own.set(name, fingerprint)
@@ -115,10 +123,23 @@ export class Planning {
     return null
   }
 
+  /** The effect of this key, or what is left of it. */
+  #known({ recipient, key, fingerprint }: NewEffect): KnownEffect | undefined {
+    const row = this.#find.get(key, recipient) as
+      | { seq: number; id: EffectId; fingerprint: Uint8Array }
+      | undefined
+    if (row !== undefined) {
+      const existing = fingerprintFromBytes(row.fingerprint)
+      return { seq: row.seq, id: row.id, existing, agrees: existing === fingerprint }
+    }
+    const marker = this.#markers.ofEffect(recipient, key, fingerprintToBytes(fingerprint))
+    return marker === undefined ? undefined : { ...marker, seq: null, existing: null }
+  }
+
   #effect(effect: NewEffect, receipt: number, at: number): { id: EffectId; created: boolean } {
-    const known = this.#find.get(effect.key, effect.recipient) as KnownEffect | undefined
-    const seq = known?.seq ?? this.#create(effect, at)
-    this.#cause.run(seq, receipt, effect.trigger, at)
+    const known = this.#known(effect)
+    const seq = known === undefined ? this.#create(effect, at) : known.seq
+    if (seq !== null) this.#cause.run(seq, receipt, effect.trigger, at)
     return { id: known?.id ?? effect.id, created: known === undefined }
   }
 

@@ -35,6 +35,7 @@ export type SessionOrder =
 
 export type Order =
   | { readonly do: 'open'; readonly migrate: boolean }
+  | { readonly do: 'mark'; readonly key: Uint8Array | null }
   | { readonly do: 'begin'; readonly timeoutMs: number }
   | { readonly do: 'close' }
   | SessionOrder

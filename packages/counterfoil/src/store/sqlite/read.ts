@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type EffectState, effectStates } from '../../domain/index.ts'
+import { type EffectState, effectStates, type ReceiptId } from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
 import { effectView, toAttempt, toEvidence, toReceipt } from '../rows.ts'
 import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, StoreStatus } from '../store.ts'
@@ -19,15 +19,18 @@ export class Reading {
   readonly #attempts
   readonly #evidence
   readonly #receipts
+  readonly #endOfWalk
   readonly #acceptedReceipts
   readonly #quarantinedReceipts
   readonly #receipt
   readonly #effectsOf
   readonly #effects
   readonly #effectsInState
+  readonly #effectsOfRecipient
   readonly #byName
   readonly #causes
   readonly #vault
+  readonly #request
   readonly #waiting
   readonly #schema
 
@@ -40,9 +43,13 @@ export class Reading {
     this.#effect = db.prepare(`${effect} where e.seq = ?`)
     this.#attempts = db.prepare('select * from counterfoil_attempt where effect = ? order by number')
     this.#evidence = db.prepare('select * from counterfoil_evidence where effect = ? order by seq')
+    const newest =
+      'coalesce((select seq from counterfoil_receipt where id = ?1), (select max(seq) + 1 from counterfoil_receipt))'
     this.#receipts = db.prepare(`
-      ${receipt} where r.seq < ${before('counterfoil_receipt')} and (?2 is null or r.producer = ?2) and (?3 is null or r.state = ?3)
-      order by r.seq desc limit ?4`)
+      ${receipt} where r.seq < ${newest} and r.seq >= ${newest} - coalesce(?5, ${newest})
+      and (?2 is null or r.producer = ?2) and (?3 is null or r.state = ?3) order by r.seq desc limit ?4`)
+    this.#endOfWalk = db.prepare(`
+      select id from counterfoil_receipt where seq >= ${newest} - ?2 and seq < ${newest} order by seq limit 1`)
     // The few that are not planned are found from where they wait.
     const receiptsIn = (
       table: string,
@@ -63,6 +70,10 @@ export class Reading {
     this.#effectsInState = db.prepare(`
       ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and e.state = ?3
       and e.state <> 'confirmed' order by e.seq desc limit ?4`)
+    // counterfoil_effect_recipient
+    this.#effectsOfRecipient = db.prepare(`
+      ${effect} where e.seq < ${before('counterfoil_effect')} and e.recipient = ?2 and (?3 is null or e.state = ?3)
+      order by e.seq desc limit ?4`)
     // The unique index of id, counterfoil_effect_key, counterfoil_effect_idempotency.
     this.#byName = db.prepare(
       `${effect} where e.id = ?1 or e.key = ?1 or e.idempotency_key = ?1 order by e.seq`,
@@ -71,6 +82,9 @@ export class Reading {
       select r.id, r.producer, r.event_id, r.type, c.trigger, c.at from counterfoil_cause c join counterfoil_receipt r on r.seq = c.receipt
       where c.effect = (select seq from counterfoil_effect where id = ?) order by c.at, c.receipt`)
     this.#vault = db.prepare('select key_id, nonce, ciphertext from counterfoil_vault where receipt = ?')
+    // The unique index of counterfoil_effect.id.
+    this.#request = db.prepare(`
+      select key_id, nonce, ciphertext from counterfoil_request where effect = (select seq from counterfoil_effect where id = ?)`)
     // The least primary key of either: the oldest, however often it was leased.
     this.#waiting = db.prepare(`
       select min(at) as at from (
@@ -83,12 +97,17 @@ export class Reading {
     return this.#view(this.#effect.get(seq) as Row)
   }
 
-  listReceipts({ limit, before, producer, state }: ReceiptQuery): ReceiptView[] {
+  listReceipts({ limit, before, producer, state, within }: ReceiptQuery): ReceiptView[] {
     const page = before ?? null
     const of = producer ?? null
     if (state === 'accepted') return this.#acceptedReceipts.all(page, of, limit).map(toReceipt)
     if (state === 'quarantined') return this.#quarantinedReceipts.all(page, of, limit).map(toReceipt)
-    return this.#receipts.all(page, of, state ?? null, limit).map(toReceipt)
+    return this.#receipts.all(page, of, state ?? null, limit, within ?? null).map(toReceipt)
+  }
+
+  endOfWalk({ before, within }: { before?: string; within: number }): ReceiptId | null {
+    const row = this.#endOfWalk.get(before ?? null, within) as { id: ReceiptId } | undefined
+    return row?.id ?? null
   }
 
   showReceipt(id: string): ReceiptStory | null {
@@ -102,7 +121,8 @@ export class Reading {
   }
 
   listEffects({ limit, before, recipient, state }: EffectQuery): EffectView[] {
-    const list = state === undefined || state === 'confirmed' ? this.#effects : this.#effectsInState
+    const all = recipient === undefined ? this.#effects : this.#effectsOfRecipient
+    const list = state === undefined || state === 'confirmed' ? all : this.#effectsInState
     return list.all(before ?? null, recipient ?? null, state ?? null, limit).map((row) => this.#view(row))
   }
 
@@ -126,6 +146,11 @@ export class Reading {
   readVault(ref: string): Sealed | null {
     const [, receipt] = /^vault\/([0-9]{1,15})$/.exec(ref) ?? []
     const row = receipt === undefined ? undefined : this.#vault.get(Number(receipt))
+    return row === undefined ? null : toSealed(row)
+  }
+
+  readRequest(effect: string): Sealed | null {
+    const row = this.#request.get(effect)
     return row === undefined ? null : toSealed(row)
   }
 

@@ -8,8 +8,13 @@ export const receiptColumns = `
   r.seq, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
   r.raw_fingerprint, r.content_type, r.bytes, r.signed, r.origin, r.event_at, r.received_at, r.state, r.duplicates,
   r.last_duplicate_at, r.planned_at, r.planned_by,
-  (select c.id from counterfoil_receipt c where c.seq = r.conflicts_with) as conflicts_with,
-  (select c.id from counterfoil_receipt c where c.seq = r.same_content_as) as same_content_as`
+  ${receiptId('r.conflicts_with')} as conflicts_with, ${receiptId('r.same_content_as')} as same_content_as`
+
+/** Of a receipt that is there, or of its marker. */
+function receiptId(seq: string): string {
+  const of = (table: string) => `(select c.id from ${table} c where c.seq = ${seq})`
+  return `coalesce(${of('counterfoil_receipt')}, ${of('counterfoil_receipt_marker')})`
+}
 
 export const quarantineColumns = `q.seq, q.id, q.reason, q.detail, q.owner, q.at, q.producer, q.type, q.event_id, q.state, q.version, q.assignee,
   q.attended_at, q.changed_after, q.receipt as receipt_seq,

@@ -1,3 +1,7 @@
+import { notBeyond } from '../beyond.ts'
+import { type MarkerVault, markerKey } from '../marker-key.ts'
+import { Marking } from '../marking.ts'
+import type { Sealed } from '../records.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type {
   Acceptance,
@@ -34,6 +38,7 @@ export class SqliteStore implements Store {
   readonly location: string
   readonly #thread: StoreThread
   readonly #calls: Calls
+  #marking: Marking | undefined
   #state: 'closed' | 'open' | 'closing' = 'closed'
   #closing: Promise<void> | undefined
 
@@ -43,10 +48,11 @@ export class SqliteStore implements Store {
     this.#calls = calls
   }
 
-  async open({ migrate }: { migrate: boolean }): Promise<MigrationReport> {
+  async open({ migrate, vault }: { migrate: boolean; vault?: MarkerVault }): Promise<MigrationReport> {
     await this.#closing
     try {
       const report = await this.#thread.order<MigrationReport>({ do: 'open', migrate })
+      await this.#mark(vault)
       this.#state = 'open'
       return report
     } catch (error) {
@@ -54,6 +60,16 @@ export class SqliteStore implements Store {
       await this.#thread.end()
       throw error
     }
+  }
+
+  async #mark(vault: MarkerVault | undefined): Promise<void> {
+    const place = {
+      read: () => this.#calls.call<{ key: Sealed | null; marked: boolean }>('readMarkerKey', null),
+      write: (key: Sealed, known: Sealed | null) => this.#calls.call<void>('writeMarkerKey', { key, known }),
+    }
+    const key = vault === undefined ? null : await markerKey(place, vault)
+    await this.#thread.order({ do: 'mark', key })
+    this.#marking = key === null ? undefined : new Marking(key)
   }
 
   async close(): Promise<void> {
@@ -75,7 +91,7 @@ export class SqliteStore implements Store {
   }
 
   accept(entry: Acceptance): Promise<Accepted> {
-    return this.#state === 'open' ? this.#calls.accept(entry) : Promise.reject(closed())
+    return this.#state === 'open' ? this.#calls.accept(entry).then(notBeyond) : Promise.reject(closed())
   }
 
   acceptAll(entries: readonly Acceptance[]): Promise<Accepted[]> {
@@ -85,12 +101,12 @@ export class SqliteStore implements Store {
   /** On the program's own connection and thread: its transaction is nobody else's. */
   async acceptIn(executor: SqlExecutor, entry: Acceptance): Promise<Accepted> {
     if (this.#state !== 'open') throw closed()
-    return acceptIn(executor, this.location, entry)
+    return acceptIn(executor, this.location, entry, this.#marking)
   }
 
   async planIn(executor: SqlExecutor, plan: Plan): Promise<Planned> {
     if (this.#state !== 'open') throw closed()
-    return planIn(executor, this.location, plan)
+    return planIn(executor, this.location, plan, this.#marking)
   }
 
   readonly claimOutbox: Store['claimOutbox'] = (claim) => this.#call('claimOutbox', claim)
@@ -107,6 +123,7 @@ export class SqliteStore implements Store {
   readonly status: Store['status'] = () => this.#call('status', null)
   readonly backlog: Store['backlog'] = () => this.#call('backlog', null)
   readonly listReceipts: Store['listReceipts'] = (query) => this.#call('listReceipts', query)
+  readonly endOfWalk: Store['endOfWalk'] = (page) => this.#call('endOfWalk', page)
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
   readonly showEffects: Store['showEffects'] = (name) => this.#call('showEffects', name)
@@ -116,7 +133,18 @@ export class SqliteStore implements Store {
     this.#call('decideQuarantine', decision)
   readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
+  readonly decideEffect: Store['decideEffect'] = (decision) => this.#call('decideEffect', decision)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
+  readonly forget: Store['forget'] = (batch) => this.#call('forget', batch)
+  readonly erase: Store['erase'] = (erasure) => this.#call('erase', erasure)
+  readonly retention: Store['retention'] = () => this.#call('retention', null)
+  readonly readRequest: Store['readRequest'] = (effect) => this.#call('readRequest', effect)
+  readonly search: Store['search'] = (query) => this.#call('search', query)
+  readonly survey: Store['survey'] = (query) => this.#call('survey', query)
+  readonly keepSample: Store['keepSample'] = (sample) => this.#call('keepSample', sample)
+  readonly examine: NonNullable<Store['examine']> = () =>
+    this.#call('examine', { path: this.location, now: Date.now() })
+  readonly listSamples: Store['listSamples'] = (since) => this.#call('listSamples', since)
 
   async beginPlan({ timeoutMs }: { timeoutMs: number }): Promise<PlanSession> {
     if (this.#state !== 'open') throw closed()

@@ -1,11 +1,14 @@
 import { realpathSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { CounterfoilError } from '../../domain/index.ts'
+import { notBeyond } from '../beyond.ts'
+import type { Marking } from '../marking.ts'
 import type { SqlExecutor } from '../sql-executor.ts'
 import type { Acceptance, Accepted, Plan, Planned } from '../store.ts'
 import { Accept } from './accept.ts'
 import { Counts } from './counts.ts'
 import { failureOf, toError } from './failure.ts'
+import { Markers } from './markers.ts'
 import { Outbox } from './outbox.ts'
 import { pack, packedBytes } from './packing.ts'
 import { Planning } from './plan.ts'
@@ -19,6 +22,7 @@ export interface SqliteExecutor extends SqlExecutor {
 
 interface Statements {
   readonly counts: Counts
+  readonly markers: Markers
   readonly accept: Accept
   readonly planning: Planning
 }
@@ -26,29 +30,42 @@ interface Statements {
 /** Prepared once for each connection, and gone with it. */
 const prepared = new WeakMap<DatabaseSync, Statements>()
 
-export function acceptIn(executor: SqlExecutor, path: string, entry: Acceptance): Accepted {
+export function acceptIn(
+  executor: SqlExecutor,
+  path: string,
+  entry: Acceptance,
+  marking: Marking | undefined,
+): Accepted {
   const database = databaseOf(executor, path)
-  return within(database, path, ({ accept }) => {
+  const answer = within(database, path, marking, ({ accept }) => {
     const block = Buffer.alloc(packedBytes(entry))
     return accept.accept(pack(entry, block, 0), block)
   })
+  return notBeyond(answer)
 }
 
-export function planIn(executor: SqlExecutor, path: string, plan: Plan): Planned {
+export function planIn(
+  executor: SqlExecutor,
+  path: string,
+  plan: Plan,
+  marking: Marking | undefined,
+): Planned {
   const database = databaseOf(executor, path)
   const isPlanned = ({ kind }: Planned) => kind === 'planned'
-  return within(database, path, ({ planning }) => planning.plan(plan, () => {}), isPlanned)
+  return within(database, path, marking, ({ planning }) => planning.plan(plan, () => {}), isPlanned)
 }
 
 /** All of it or nothing, also when the program catches the error and commits what else it has written. */
 function within<Value>(
   database: DatabaseSync,
   path: string,
+  marking: Marking | undefined,
   work: (statements: Statements) => Value,
   keeps: (value: Value) => boolean = () => true,
 ): Value {
   try {
     const statements = prepared.get(database) ?? prepare(database)
+    statements.markers.marking = marking
     database.exec('savepoint counterfoil')
     let kept = false
     try {
@@ -78,10 +95,12 @@ function end(database: DatabaseSync, kept: boolean): void {
 function prepare(database: DatabaseSync): Statements {
   const counts = new Counts(database)
   const quarantine = new Quarantine(database, counts)
+  const markers = new Markers(database, undefined)
   const statements = {
     counts,
-    accept: new Accept(database, quarantine, counts),
-    planning: new Planning(database, new Outbox(database, quarantine, counts), counts),
+    markers,
+    accept: new Accept(database, quarantine, markers, counts),
+    planning: new Planning(database, new Outbox(database, quarantine, counts), markers, counts),
   }
   prepared.set(database, statements)
   return statements

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { chromium } from 'playwright-core'
+import { debianProgram } from '../../packages/counterfoil/src/testing/debian-program.ts'
+import { skipLoudly } from '../../packages/counterfoil/src/testing/skip.ts'
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+]
+
+/** A real Chromium: the system's, else the one that npm has. Undefined where neither runs. */
+async function launch(): Promise<Browser | undefined> {
+  const installed = process.env.COUNTERFOIL_TEST_CHROMIUM ?? debianProgram('chromium', 'chromium')
+  if (installed !== undefined) return await chromium.launch({ executablePath: installed, args: flags })
+  try {
+    const { default: packed } = await import('@sparticuz/chromium')
+    const args = packed.args.filter((flag) => !/single-process|zygote/.test(flag))
+    return await chromium.launch({ executablePath: await packed.executablePath(), args })
+  } catch {
+    return undefined
+  }
+}
+
+let launched: Promise<Browser | undefined> | undefined
+
+/** A page in a browser of its own, whose errors fail the test. Undefined when no browser can be had. */
+export async function pageFor(
+  t: TestContext,
+  options: BrowserContextOptions = {},
+): Promise<Page | undefined> {
+  launched ??= launch()
+  const browser = await launched
+  if (browser === undefined) {
+    skipLoudly(t, 'there is no Chromium: install it, or name one in COUNTERFOIL_TEST_CHROMIUM')
+    return undefined
+  }
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    ...options,
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => {
+    // What the server refuses is told there too; that is no fault of the page.
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+      errors.push(message.text())
+  })
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(errors, [], 'the page reports no error')
+  })
+  return page
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await launched)?.close()
+}
+
+export async function signIn(page: Page, url: string, token: string, path = '/console/'): Promise<void> {
+  await page.goto(`${url}${path}`)
+  await page.getByLabel('Operator token').fill(token)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/**
+ * What an automated check finds against WCAG 2.2 A and AA: rule, and the first element that breaks it.
+ *
+ * @param about `colours`: only what differs between light and dark
+ */
+export async function findingsOf(page: Page, about: 'all' | 'colours' = 'all'): Promise<string[]> {
+  await page.evaluate(axe)
+  return await page.evaluate(async (what) => {
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    const runOnly =
+      what === 'all' ? { type: 'tag', values: tags } : { type: 'rule', values: ['color-contrast'] }
+    const { axe, document } = globalThis as any
+    const { violations } = await axe.run(document, { runOnly, resultTypes: ['violations'] })
+    return violations
+      .filter(({ impact }: any) => impact !== 'minor')
+      .map(({ id, nodes }: any) => `${id}: ${nodes[0].html.slice(0, 150)} ${nodes[0].failureSummary}`)
+  }, about)
+}
+
+interface Said {
+  readonly reason: string
+  readonly evidence?: string
+  readonly correlation?: string
+}
+
+/** Presses a decision's button, fills what its dialog asks for, and presses the button that decides. */
+export async function decide(
+  page: Page,
+  act: string,
+  { reason, evidence, correlation }: Said,
+): Promise<void> {
+  await page.getByRole('button', { name: `${act} …`, exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  if (evidence !== undefined) await dialog.getByLabel('Evidence').fill(evidence)
+  if (correlation !== undefined) await dialog.getByLabel(/recipient's id/).fill(correlation)
+  await dialog.getByLabel('Reason').fill(reason)
+  await dialog.locator('button[type=submit]').click()
+  await dialog.waitFor({ state: 'detached' })
+}
