@@ -55,6 +55,8 @@ function unknown(
   return { contract, state: 'unknown', plannedAt: 0, attempts, lookups, tombstones: [], accepted: false }
 }
 
+const at = (time: number) => ({ askedAt: time, answeredAt: time })
+
 describe('after an unknown outcome', () => {
   test('a recipient with neither idempotency nor lookup is never called again: a person decides', () => {
     const step = nextStep(unknown(neither), 2_000)
@@ -112,10 +114,10 @@ describe('after an unknown outcome', () => {
 describe('absence', () => {
   const attempts = [unknownAttempt(1, 0, 1_000)]
   test('is final only by contract, and only once the stated time has passed since the last attempt ended', () => {
-    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 30_999), false)
-    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 31_000), true)
-    assert.equal(absenceIsFinal({ contract: hinting, attempts }, day), false)
-    assert.equal(absenceIsFinal({ contract: idempotent, attempts }, day), false)
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, at(30_999)), false)
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, at(31_000)), true)
+    assert.equal(absenceIsFinal({ contract: hinting, attempts }, at(day)), false)
+    assert.equal(absenceIsFinal({ contract: idempotent, attempts }, at(day)), false)
   })
 
   test('is no sooner final for a rejected version: nothing lands any more, but a lookup may still lag behind', () => {
@@ -128,13 +130,13 @@ describe('absence', () => {
       [hinting, day, false],
     ] as const) {
       const ordered = { ...contract, ordering: { fence } }
-      assert.equal(absenceIsFinal({ contract: ordered, attempts: rejected }, askedAt), final)
+      assert.equal(absenceIsFinal({ contract: ordered, attempts: rejected }, at(askedAt)), final)
     }
   })
 
   test('is never final while an attempt is in flight', () => {
     const inFlight = [...attempts, { ...unknownAttempt(2, 2_000, 0), endedAt: null, outcome: null }]
-    assert.equal(absenceIsFinal({ contract: queryable, attempts: inFlight }, day), false)
+    assert.equal(absenceIsFinal({ contract: queryable, attempts: inFlight }, at(day)), false)
   })
 
   test('is asked for again at the moment it becomes final', () => {
@@ -264,13 +266,13 @@ describe('by the rest of a contract', () => {
 
   test('absence is no proof once the recipient may have forgotten the act', () => {
     const attempts = [unknownAttempt(1, 0, 1_000)]
-    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 21 * hour), true)
-    assert.equal(absenceIsFinal({ contract: queryable, attempts }, 22 * hour), false)
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, at(21 * hour)), true)
+    assert.equal(absenceIsFinal({ contract: queryable, attempts }, at(22 * hour)), false)
     const lasting: Contract = {
       ...queryable,
       lookup: { ...queryable.lookup!, findsFor: 'forever' } as Lookup,
     }
-    assert.equal(absenceIsFinal({ contract: lasting, attempts }, 400 * day), true)
+    assert.equal(absenceIsFinal({ contract: lasting, attempts }, at(400 * day)), true)
   })
 
   test('what provably does not get through is told to its owner after a quarter of an hour, and goes on', () => {

@@ -134,14 +134,14 @@ export function repeatUntil({
 }
 
 /**
- * True when "not there", answered now, proves that nothing acted or ever will (design.md: absence can be overtaken):
+ * True when "not there", asked and answered then, proves that nothing acted or ever will (design.md: absence can be overtaken):
  * late enough that nothing may still land, and early enough that nothing is forgotten yet. A rejected version shows
  * that nothing lands any more, and shortens nothing: no contract says that its lookup sees every act at once, so what
  * acted before may be missing from the answer still.
  */
 export function absenceIsFinal(
   { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
-  askedAt: Instant,
+  { askedAt, answeredAt }: { readonly askedAt: Instant; readonly answeredAt: Instant },
 ): boolean {
   const { lookup } = contract
   const first = attempts[0]
@@ -149,17 +149,17 @@ export function absenceIsFinal(
   const ends = attempts.map((attempt) => attempt.endedAt ?? Number.POSITIVE_INFINITY)
   const remembers = lookup.by === 'key' ? contract.idempotency?.remembersFor : 'forever'
   const knownUntil = first.begunAt + trustedMs(lookup.findsFor ?? remembers)
-  return askedAt >= Math.max(...ends) + milliseconds(lookup.absence.after ?? 0) && askedAt < knownUntil
+  return askedAt >= Math.max(...ends) + milliseconds(lookup.absence.after ?? 0) && answeredAt < knownUntil
 }
 
 /** True when a key that is closed now provably never acted: what the recipient has forgotten, it closes too. I15. */
 export function closingIsProof(
   { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
-  askedAt: Instant,
+  answeredAt: Instant,
 ): boolean {
   const first = attempts[0]
   if (contract.ordering?.tombstone === undefined) return false
-  return first === undefined || askedAt < first.begunAt + closableMs(contract)
+  return first === undefined || answeredAt < first.begunAt + closableMs(contract)
 }
 
 /** Half of the time is over in which closing proves something: who asks on and on would be left with nothing to do. */

@@ -145,6 +145,7 @@ describe('a lookup', () => {
   const asks = (finding: 'acted' | 'absent' | 'nothing', askedAt = now): Learned => ({
     kind: 'lookup',
     askedAt,
+    answeredAt: askedAt,
     finding: { kind: finding, why: 'the lookup answered' },
   })
 
@@ -160,6 +161,22 @@ describe('a lookup', () => {
     const settlement = settled(effect('unknown', [attempt(1, 'unknown')]), asks('absent'))
     assert.deepEqual([settlement?.to, settlement?.evidence?.fact], ['unknown', 'nothingProven'])
     assert.match(settlement?.evidence?.why ?? '', /not final now/)
+  })
+
+  test('that was asked in time and answered after the recipient may have forgotten proves nothing', () => {
+    const hour = 3_600_000
+    const begunAt = now - 30 * hour
+    const asked: Learned = {
+      kind: 'lookup',
+      askedAt: begunAt + hour,
+      answeredAt: now,
+      finding: { kind: 'absent', why: 'the lookup answered' },
+    }
+    const settlement = settled(
+      effect('unknown', [attempt(1, 'unknown', { begunAt, endedAt: begunAt })]),
+      asked,
+    )
+    assert.deepEqual([settlement?.to, settlement?.evidence?.fact], ['unknown', 'nothingProven'])
   })
 
   test('that finds nothing after the stated time plans the effect again', () => {
@@ -215,11 +232,14 @@ test('whatever is learned, a final state stays and nothing is due', () => {
       })
       .map(({ number, kind }) => answer(number, kind as 'confirmed')),
     fc.constant<Learned>({ kind: 'leaseEnded' }),
-    fc
-      .constantFrom('acted', 'refused', 'absent', 'nothing')
-      .map(
-        (kind): Learned => ({ kind: 'lookup', askedAt: now, finding: { kind: kind as 'acted', why: 'x' } }),
-      ),
+    fc.constantFrom('acted', 'refused', 'absent', 'nothing').map(
+      (kind): Learned => ({
+        kind: 'lookup',
+        askedAt: now,
+        answeredAt: now,
+        finding: { kind: kind as 'acted', why: 'x' },
+      }),
+    ),
   )
   const outcomes = fc.array(fc.constantFrom('confirmed', 'refused', 'notActed', 'unknown'), {
     minLength: 1,
@@ -249,12 +269,12 @@ describe('by the rest of a contract', () => {
     idempotency: { ...contract.idempotency!, replays: 'nothing' },
     ordering: { tombstone: { method: 'PUT', path: '/{key}' } },
   }
-  const closes = (kind: 'closed' | 'acted' | 'refused' | 'nothing', begunAt = now - 1_000) =>
+  const closes = (kind: 'closed' | 'acted' | 'refused' | 'nothing', begunAt = now - 1_000, askedAt = now) =>
     decide(
       effect('unknown', [attempt(1, 'unknown', { begunAt })]),
       closing,
       'payments team',
-      { kind: 'tombstone', askedAt: now, finding: { kind, why: 'said so' } },
+      { kind: 'tombstone', askedAt, answeredAt: now, finding: { kind, why: 'said so' } },
       now,
       0,
     )?.settlement
@@ -266,6 +286,11 @@ describe('by the rest of a contract', () => {
       ['withdrawn', 'tombstone', null],
     )
     assert.deepEqual(settlement?.alert, { reason: 'withdrawn-by-tombstone', owner: 'payments team' })
+  })
+
+  test('a key that was closed after the recipient may have forgotten it is no proof, however early it was asked', () => {
+    const day = 86_400_000
+    assert.equal(closes('closed', now - 2 * day, now - 2 * day + 1_000)?.to, 'unknown')
   })
 
   test('one that had acted or was refused says so, and one that answered nothing is asked again', () => {

@@ -23,19 +23,8 @@ import { situationOf } from './situation.ts'
 export type Learned =
   | { readonly kind: 'answer'; readonly attempt: number; readonly outcome: Outcome }
   | { readonly kind: 'leaseEnded' }
-  | {
-      readonly kind: 'lookup'
-      readonly finding: LookupFinding
-      readonly askedAt: Instant
-      /** The operator who had it asked; absent when the engine did. */
-      readonly by?: string
-    }
-  | {
-      readonly kind: 'tombstone'
-      readonly finding: TombstoneFinding
-      readonly askedAt: Instant
-      readonly by?: string
-    }
+  | (Asked & { readonly kind: 'lookup'; readonly finding: LookupFinding })
+  | (Asked & { readonly kind: 'tombstone'; readonly finding: TombstoneFinding })
   /** A person decides, with evidence. */
   | {
       readonly kind: 'operator'
@@ -47,6 +36,14 @@ export type Learned =
     }
   /** The contract allows nothing more: the owner is told, once. */
   | { readonly kind: 'escalate'; readonly why: string }
+
+/** Between the two the recipient answered: what it may have forgotten at the end proves nothing, however early it was asked. */
+interface Asked {
+  readonly askedAt: Instant
+  readonly answeredAt: Instant
+  /** The operator who had it asked; absent when the engine did. */
+  readonly by?: string
+}
 
 export type OperatorFact = Extract<Fact, `operator${string}`>
 
@@ -123,12 +120,12 @@ function factOf({ state, attempts }: EffectView, contract: Contract, learned: Le
     case 'tombstone': {
       const { kind } = learned.finding
       if (kind === 'closed')
-        return closingIsProof({ contract, attempts }, learned.askedAt) ? 'tombstoned' : 'nothingProven'
+        return closingIsProof({ contract, attempts }, learned.answeredAt) ? 'tombstoned' : 'nothingProven'
       return ({ acted: 'foundActed', refused: 'foundRefused', nothing: 'nothingProven' } as const)[kind]
     }
     case 'lookup': {
       if (learned.finding.kind === 'absent')
-        return absenceIsFinal({ contract, attempts }, learned.askedAt) ? 'absenceFinal' : 'nothingProven'
+        return absenceIsFinal({ contract, attempts }, learned) ? 'absenceFinal' : 'nothingProven'
       const told = {
         acted: 'foundActed',
         refused: 'foundRefused',

@@ -109,25 +109,20 @@ export async function attend(
     return
   }
   const recipient = recipientOf(settings, effect)
-  const step = nextStep(situationOf(recipient.contract, effect), ports.clock.now())
-  const askedAt = ports.clock.now()
+  // Read once: a process may sleep here, and the lease of a repeat must count from what allowed it.
+  const now = ports.clock.now()
+  const step = nextStep(situationOf(recipient.contract, effect), now)
   switch (step.kind) {
-    case 'lookup': {
-      const finding = await ask(ports, recipient, addressOf(effect), signal)
-      onCallEnded(undefined)
-      await settle(ports, settings, effect, { kind: 'lookup', finding, askedAt })
-      return
-    }
+    case 'lookup':
     case 'tombstone': {
-      const finding = await close(ports, recipient, addressOf(effect), signal)
+      const learned = await put(ports, recipient, effect, step.kind, signal)
       onCallEnded(undefined)
-      await settle(ports, settings, effect, { kind: 'tombstone', finding, askedAt })
+      await settle(ports, settings, effect, learned)
       return
     }
     case 'repeat': {
       const { worker, leaseMs } = settings
       const { name, limits } = recipient
-      const now = ports.clock.now()
       const work = await ports.store.beginRepeat({
         effect: effect.id,
         expectedVersion: effect.version,
@@ -166,13 +161,26 @@ export async function inquire(
   by: string,
 ): Promise<void> {
   const recipient = recipientOf(settings, effect)
-  const askedAt = ports.clock.now()
   const { signal } = new AbortController()
-  const learned: Learned =
-    kind === 'lookup'
-      ? { kind, askedAt, by, finding: await ask(ports, recipient, addressOf(effect), signal) }
-      : { kind, askedAt, by, finding: await close(ports, recipient, addressOf(effect), signal) }
-  await settle(ports, settings, effect, learned)
+  const learned = await put(ports, recipient, effect, kind, signal)
+  await settle(ports, settings, effect, { ...learned, by })
+}
+
+/** Puts a question to a recipient. */
+async function put(
+  ports: InquiryPorts,
+  recipient: Recipient,
+  effect: EffectView,
+  kind: 'lookup' | 'tombstone',
+  signal: AbortSignal,
+): Promise<Extract<Learned, { kind: 'lookup' | 'tombstone' }>> {
+  const askedAt = ports.clock.now()
+  if (kind === 'lookup') {
+    const finding = await ask(ports, recipient, addressOf(effect), signal)
+    return { kind, finding, askedAt, answeredAt: ports.clock.now() }
+  }
+  const finding = await close(ports, recipient, addressOf(effect), signal)
+  return { kind, finding, askedAt, answeredAt: ports.clock.now() }
 }
 
 /** Writes what was learned, however long the store takes: what a recipient said must not be lost to a busy disk. */
@@ -208,8 +216,10 @@ async function settle(
       return
     }
     view = settled.current
-    // A lease that someone else already ended is old news; answers and findings are always kept.
-    if (learned.kind === 'leaseEnded' && view.state !== 'attempting') return
+    // A lease that someone else already ended is old news, and that of a later attempt has not ended; answers and
+    // findings are always kept.
+    const isSameAttempt = view.state === 'attempting' && view.attempts.length === effect.attempts.length
+    if (learned.kind === 'leaseEnded' && !isSameAttempt) return
     if (learned.kind === 'answer' && alreadyTold(view, learned)) return
   }
 }
