@@ -104,6 +104,27 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     })
   }
 
+  const { effectsAt, effectsFinal } = readingStatements('plans')
+  for (const [{ name, text }, index] of [
+    [effectsAt, 'effect_recipient'],
+    [effectsFinal, 'final_state'],
+    [surveyStatements('plans').attempts, 'effect_recipient'],
+  ] as const) {
+    test(`walks the index of one value, whatever the planner believes of it, without sorting: ${name}`, async () => {
+      const plan = await planOf(text)
+      const walks = plan.findIndex((line) =>
+        new RegExp(`Index (Only )?Scan Backward using ${index} `).test(line),
+      )
+      assert.ok(walks >= 0, plan.join('\n'))
+      assert.match(plan[walks + 1] ?? '', /Index Cond: \(\(?ROW\(/)
+      const before = plan.slice(0, walks)
+      // Beyond the walk only its few rows are sorted: those of a survey, to be counted.
+      const sorts =
+        before.some((line) => /Sort(?! Key)/.test(line)) && !before.some((line) => /Aggregate/.test(line))
+      assert.ok(!sorts && !plan.some((line) => /Gather/.test(line)), plan.join('\n'))
+    })
+  }
+
   test('finds what nobody attends to in the order of its index, without sorting', async () => {
     const plan = await planOf(writingStatements('plans').alertUnattended.text)
     assert.ok(

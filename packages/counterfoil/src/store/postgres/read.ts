@@ -56,13 +56,14 @@ export class Reading {
   }
 
   async listEffects({ limit, before, recipient, state }: EffectQuery): Promise<EffectView[]> {
-    const { effects, effectsAt, effectsOpen, effectsFinal } = this.#statements
+    const { effects, effectsAt, effectsOpen, effectsFinal, effectsConfirmed } = this.#statements
     const page = [before ?? null, recipient ?? null, limit]
     if (recipient !== undefined && (state === undefined || state === 'confirmed')) {
       return await this.#views(effectsAt, [...page, state ?? null])
     }
-    const statement = state === undefined ? effects : isFinalState(state) ? effectsFinal : effectsOpen
-    return await this.#views(statement, state === undefined ? page : [...page, state])
+    if (state === undefined) return await this.#views(effects, page)
+    if (state === 'confirmed') return await this.#views(effectsConfirmed, page)
+    return await this.#views(isFinalState(state) ? effectsFinal : effectsOpen, [...page, state])
   }
 
   async showEffects(name: string): Promise<EffectStory[]> {
@@ -164,6 +165,11 @@ export function readingStatements(schema: string) {
   const effect = (now: number) =>
     `select ${effectColumns}, ${stateColumns(nowSql(`$${now}::bigint`))}, ${historyColumns(s)}`
   const joined = `left join ${s}.open o on o.effect = e.seq left join ${s}.final f on f.effect = e.seq`
+  const final = `${s}.final f join ${s}.effect e on e.seq = f.effect left join ${s}.open o on o.effect = e.seq`
+  // Rows of one value, from the cursor down. Written as a range and ordered by both columns, or the planner walks the
+  // primary key and filters: of a value that is a parameter it does not know how few have it.
+  const oneOf = (column: string, value: string, seq: string) =>
+    `(${column}, ${seq}) > (${value}, 0) and (${column}, ${seq}) < (${value}, ${before('effect')})`
   const page = (of: string) => `${of} < ${before('effect')} and ($2::text is null or e.recipient = $2)`
   return {
     receipts: receipts('receipts', `${s}.receipt r`, 'r.seq'),
@@ -191,19 +197,24 @@ export function readingStatements(schema: string) {
     // effect_recipient
     effectsAt: reads(
       'effects_at',
-      `${effect(5)} from ${s}.effect e ${joined} where e.seq < ${before('effect')} and e.recipient = $2::text
-       and ($4::text is null or f.state = $4) order by e.seq desc limit $3::int`,
+      `${effect(5)} from ${s}.effect e ${joined} where ${oneOf('e.recipient', '$2::text', 'e.seq')}
+       and ($4::text is null or f.state = $4) order by e.recipient desc, e.seq desc limit $3::int`,
     ),
     effectsOpen: reads(
       'effects_open',
       `${effect(5)} from ${s}.open o join ${s}.effect e on e.seq = o.effect left join ${s}.final f on f.effect = e.seq
        where ${page('o.effect')} and o.state = $4 order by o.effect desc limit $3::int`,
     ),
-    // final_state for the few that are not confirmed; the confirmed by the primary key.
+    // final_state: the few that are not confirmed.
     effectsFinal: reads(
       'effects_final',
-      `${effect(5)} from ${s}.final f join ${s}.effect e on e.seq = f.effect left join ${s}.open o on o.effect = e.seq
-       where ${page('f.effect')} and f.state = $4 order by f.effect desc limit $3::int`,
+      `${effect(5)} from ${final} where f.state <> 'confirmed' and ${oneOf('f.state', '$4::text', 'f.effect')}
+       and ($2::text is null or e.recipient = $2) order by f.state desc, f.effect desc limit $3::int`,
+    ),
+    // The primary key: nearly all that are final.
+    effectsConfirmed: reads(
+      'effects_confirmed',
+      `${effect(4)} from ${final} where ${page('f.effect')} and f.state = 'confirmed' order by f.effect desc limit $3::int`,
     ),
     // The unique index of id, effect_key, effect_idempotency.
     effectsNamed: reads(

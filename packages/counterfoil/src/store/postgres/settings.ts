@@ -28,6 +28,8 @@ export const steady: Readonly<Record<string, string>> = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
+  // Their limit is a parameter, so the planner thinks of many rows and would start workers for a page of fifty.
+  max_parallel_workers_per_gather: '0',
 }
 
 /**

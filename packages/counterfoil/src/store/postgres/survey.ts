@@ -69,7 +69,9 @@ export function surveyStatements(schema: string) {
       'attempts',
       `select r.recipient, a.outcome, count(*)::float8 as count, max(a.ended_at)::float8 as last_at
        from unnest($1::text[]) as r(recipient)
-       cross join lateral (select seq from ${s}.effect where recipient = r.recipient order by seq desc limit $2::int) e
+       cross join lateral (
+         select seq from ${s}.effect where (recipient, seq) > (r.recipient, 0) and (recipient, seq) <= (r.recipient, 9223372036854775807)
+         order by recipient desc, effect.seq desc limit $2::int) e
        cross join lateral (select outcome, ended_at from ${s}.attempt where effect = e.seq and outcome is not null) a
        group by r.recipient, a.outcome`,
     ),
