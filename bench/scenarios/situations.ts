@@ -229,7 +229,10 @@ export const situations: readonly Situation[] = [
     acts: 1,
     variants: [
       { name: 'its code throws', setting: {} },
-      { name: 'its code kills the process', setting: { poison: 'kills the process' } },
+      {
+        name: 'its code kills the process; recipient takes a key',
+        setting: { poison: 'kills the process', promises: keyed },
+      },
     ],
     async play(stage) {
       await stage.supervise()

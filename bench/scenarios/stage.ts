@@ -13,6 +13,8 @@ import type { Order, Question, Said } from './worker.ts'
 const quietMs = 1_200
 const lookEveryMs = 400
 const compileCache = join(tmpdir(), 'counterfoil-scenarios-compiled')
+const deliveryTries = 5
+const died = 'the process died'
 /** How often a supervisor of processes starts one anew that died. */
 const restarts = 6
 
@@ -86,17 +88,20 @@ export class Stage {
     })()
   }
 
-  /** Hands events over to a living process, and keeps what it answered. */
-  async deliver(...events: readonly Event[]): Promise<void> {
-    for (const event of events) this.answers.push(await this.deliverTo(await this.#living(), event))
+  /** Hands an event over to a living process, as a producer does: again when that dies meanwhile. Keeps the answer. */
+  async deliver(event: Event): Promise<void> {
+    let answer = ''
+    for (let tries = 0; tries < deliveryTries && (tries === 0 || answer.endsWith(died)); tries++) {
+      answer = await this.#living().then(
+        (worker) => this.deliverTo(worker, event),
+        (error: Error) => `error: ${error.message}`,
+      )
+    }
+    this.answers.push(answer)
   }
 
-  /** A process that dies before it answers has not taken the event: its producer sends it again. */
   async deliverTo(worker: Worker, event: Event): Promise<string> {
-    const answer = await worker
-      .ask<string>('deliver', event)
-      .catch((error: Error) => `error: ${error.message}`)
-    return answer
+    return await worker.ask<string>('deliver', event).catch((error: Error) => `error: ${error.message}`)
   }
 
   async act(next: 'lose' | 'hold'): Promise<void> {
@@ -188,7 +193,7 @@ export class Worker {
     this.ended = once(this.#process, 'exit').then(() => {
       this.#isReady = false
       ready.reject(new Error('the process ended while it started'))
-      for (const { reject } of this.#asked.values()) reject(new Error('the process died'))
+      for (const { reject } of this.#asked.values()) reject(new Error(died))
     })
     // One that is started to die while it starts is seen by its end.
     this.ready.catch(() => {})
@@ -215,8 +220,7 @@ export class Worker {
     const answer = Promise.withResolvers<unknown>()
     this.#asked.set(id, answer)
     // Its end, if it has ended already, was told before it was asked.
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null)
-      answer.reject(new Error('the process died'))
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) answer.reject(new Error(died))
     else this.#process.send({ id, ask, event }, () => {})
     return (await answer.promise) as Answer
   }

@@ -9,7 +9,7 @@
  */
 import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
-import { collect, jobName, saysOf, tries, types } from './collect.ts'
+import { collect, isKnown, jobName, kindOf, saysOf, tries } from './collect.ts'
 import { redis, versionOf } from './places.ts'
 
 const name = 'events'
@@ -33,8 +33,7 @@ export const system: System = {
       name,
       async (job) => {
         // https://docs.bullmq.io/patterns/named-processor and …/stop-retrying-jobs
-        if (!types.includes(job.name as (typeof types)[number]))
-          throw new UnrecoverableError(`no code for ${job.name}`)
+        if (!isKnown(job.name)) throw new UnrecoverableError(`no code for ${job.name}`)
         return await collect(job.data, setting, beforeCall)
       },
       // 30 s both by default.
@@ -44,7 +43,7 @@ export const system: System = {
     worker.on('error', () => {})
     return {
       async deliver(event) {
-        const job = await queue.add(event.type, event, {
+        const job = await queue.add(kindOf(event), event, {
           jobId: jobName(event, setting).replaceAll(':', '_'),
         })
         return job.id === undefined ? 'add() gave no id' : 'add() gave a job'

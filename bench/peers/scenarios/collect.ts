@@ -42,8 +42,24 @@ export async function collect(
   return replayed ? 'acted before' : 'acted'
 }
 
-/** The types that this program has code for. */
-export const types = ['invoice.paid', 'payment.succeeded', 'plan.changed', 'invoice.broken'] as const
+/** Kinds of work that this program has code for: a queue, a task or a workflow each. */
+export const kinds = ['collect', 'change-plan', 'break'] as const
+
+const kindOfType: Readonly<Record<string, (typeof kinds)[number]>> = {
+  'invoice.paid': 'collect',
+  'payment.succeeded': 'collect',
+  'plan.changed': 'change-plan',
+  'invoice.broken': 'break',
+}
+
+/** What is asked for by an event; its own type where there is no code for it. */
+export function kindOf({ type }: Event): string {
+  return kindOfType[type] ?? type
+}
+
+export function isKnown(kind: string): boolean {
+  return (kinds as readonly string[]).includes(kind)
+}
 
 /** What a job is named by. */
 export function jobName(event: Event, { jobIs }: Setting): string {

@@ -1,5 +1,5 @@
 /**
- * DBOS Transact: a workflow of one step a type, started under an id of its own.
+ * DBOS Transact: a workflow of one step a kind of work, started under an id of its own.
  *
  * - workflow ids as idempotency keys: https://docs.dbos.dev/typescript/tutorials/workflow-tutorial
  * - retries of a step: https://docs.dbos.dev/typescript/tutorials/step-tutorial
@@ -7,9 +7,9 @@
  * - two executions of one workflow at once: https://docs.dbos.dev/explanations/concurrent-executions
  * - retention, off by default, and set in Conductor: https://docs.dbos.dev/production/retention
  */
-import { DBOS } from '@dbos-inc/dbos-sdk'
+import { DBOS, DBOSClient, type WorkflowStatus } from '@dbos-inc/dbos-sdk'
 import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
-import { collect, jobName, saysOf, types } from './collect.ts'
+import { collect, jobName, kindOf, kinds, saysOf } from './collect.ts'
 import { database, postgresVersion, versionOf } from './places.ts'
 
 const silent = { info() {}, debug() {}, warn() {}, error() {} }
@@ -21,12 +21,12 @@ export const system: System = {
   async open(setting, at, as, beforeCall) {
     const retry = { retriesAllowed: setting.retries, maxAttempts: 3, intervalSeconds: 1 }
     const workflows = new Map(
-      types.map((type) => [
-        type as string,
+      kinds.map((kind) => [
+        kind as string,
         DBOS.registerWorkflow(
           (event: Event) =>
             DBOS.runStep(() => collect(event, setting, beforeCall), { name: 'collect', ...retry }),
-          { name: type },
+          { name: kind },
         ),
       ]),
     )
@@ -42,7 +42,7 @@ export const system: System = {
     await DBOS.launch()
     return {
       async deliver(event) {
-        const workflow = workflows.get(event.type)
+        const workflow = workflows.get(kindOf(event))
         if (workflow === undefined) throw new Error(`no workflow for ${event.type}`)
         await DBOS.startWorkflow(workflow, { workflowID: jobName(event, setting) })(event)
         return 'startWorkflow() gave a handle'
@@ -60,9 +60,19 @@ export const system: System = {
       },
     }
   },
+  async look(_setting, at) {
+    const client = await DBOSClient.create({
+      systemDatabaseUrl: at,
+      applicationName: 'scenarios',
+      logger: silent,
+    })
+    const records = (await client.listWorkflows({ loadInput: true, loadOutput: true })).map(recordOf)
+    await client.destroy()
+    return records
+  },
 }
 
-function recordOf(flow: Awaited<ReturnType<typeof DBOS.listWorkflows>>[number]): SystemRecord {
+function recordOf(flow: WorkflowStatus): SystemRecord {
   const { status, workflowName, input, output, error } = flow
   const message = (error as Error | undefined)?.message
   const holds = JSON.stringify([workflowName, input, output, message])

@@ -1,5 +1,5 @@
 /**
- * graphile-worker: a task a type, and job keys.
+ * graphile-worker: a task a kind of work, and job keys.
  *
  * - job_key and its modes: https://worker.graphile.org/docs/job-key. The usual mode replaces a waiting job by the new
  *   payload; `unsafe_dedupe`, which changes nothing, comes with a strong warning there, so the usual one is taken.
@@ -10,7 +10,7 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { Pool } from 'pg'
 import type { Event, System, SystemRecord } from '../../scenarios/system.ts'
-import { collect, jobName, tries, types } from './collect.ts'
+import { collect, isKnown, jobName, kindOf, kinds, tries } from './collect.ts'
 import { database, postgresVersion, versionOf } from './places.ts'
 
 const logger = new Logger(() => () => {})
@@ -31,8 +31,8 @@ export const system: System = {
       logger,
       noHandleSignals: true,
       taskList: Object.fromEntries(
-        types.map((type) => [
-          type,
+        kinds.map((kind) => [
+          kind,
           async (payload: unknown) => {
             await collect(payload as Event, setting, beforeCall)
           },
@@ -54,7 +54,7 @@ export const system: System = {
       async deliver(event) {
         // 25 attempts by default, over some 3 days.
         const maxAttempts = setting.retries ? 3 : 1
-        await utils.addJob(event.type, event, { jobKey: jobName(event, setting), maxAttempts })
+        await utils.addJob(kindOf(event), event, { jobKey: jobName(event, setting), maxAttempts })
         return 'addJob() gave a job'
       },
       async records() {
@@ -95,7 +95,7 @@ interface Job {
 function recordOf(job: Job): SystemRecord {
   const holds = JSON.stringify([job.task_identifier, job.payload, job.last_error])
   const error = job.last_error?.split('\n')[0] ?? ''
-  if (!types.includes(job.task_identifier as (typeof types)[number]))
+  if (!isKnown(job.task_identifier))
     return { says: 'set aside', words: 'job waits for a worker that knows its task', holds }
   const failed = job.attempts >= job.max_attempts && job.locked_at === null
   const words = `job ${failed ? 'failed' : 'waiting'} after ${tries(job.attempts)}${error && `: ${error}`}`

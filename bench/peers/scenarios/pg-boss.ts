@@ -1,5 +1,5 @@
 /**
- * pg-boss: a queue a type, jobs with an id made of their name, retries with back-off, a dead letter queue.
+ * pg-boss: a queue a kind of work, jobs with an id made of their name, retries with back-off, a dead letter queue.
  *
  * - id, retryLimit, retryBackoff, expireInSeconds, deleteAfterSeconds: https://timgit.github.io/pg-boss/#/./api/jobs
  * - deadLetter: https://timgit.github.io/pg-boss/#/./api/queues
@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
 import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
-import { collect, jobName, saysOf, tries, types } from './collect.ts'
+import { collect, jobName, kindOf, kinds, saysOf, tries } from './collect.ts'
 import { database, postgresVersion, versionOf } from './places.ts'
 
 const deadLetter = 'dead-letter'
@@ -28,8 +28,8 @@ export const system: System = {
     boss.on('error', () => {})
     await boss.start()
     await boss.createQueue(deadLetter)
-    for (const type of types) {
-      await boss.createQueue(type, {
+    for (const kind of kinds) {
+      await boss.createQueue(kind, {
         deadLetter,
         retryLimit: setting.retries ? 2 : 0,
         retryDelay: 1,
@@ -38,17 +38,17 @@ export const system: System = {
         expireInSeconds: setting.leaseMs / 1000,
         deleteAfterSeconds: setting.keeps === 'for ever' ? 0 : shortMs / 1000,
       })
-      await boss.work<Event>(type, { pollingIntervalSeconds: 0.5 }, async ([job]) =>
+      await boss.work<Event>(kind, { pollingIntervalSeconds: 0.5 }, async ([job]) =>
         collect(job!.data, setting, beforeCall),
       )
     }
     return {
       async deliver(event) {
-        const id = await boss.send(event.type, event, { id: uuidOf(jobName(event, setting)) })
+        const id = await boss.send(kindOf(event), event, { id: uuidOf(jobName(event, setting)) })
         return id === null ? 'send() gave null' : 'send() gave an id'
       },
       async records() {
-        const found = await Promise.all([...types, deadLetter].map((name) => boss.findJobs<Event>(name)))
+        const found = await Promise.all([...kinds, deadLetter].map((name) => boss.findJobs<Event>(name)))
         return found.flat().map(recordOf)
       },
     }

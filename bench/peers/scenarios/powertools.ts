@@ -14,7 +14,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context } from 'aws-lambda'
 import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
-import { collect, jobName, saysOf, tries, types } from './collect.ts'
+import { collect, isKnown, jobName, kindOf, saysOf, tries } from './collect.ts'
 import { credentials, type Invocation, lambda, type Surroundings, tableName } from './lambda.ts'
 import { versionOf } from './places.ts'
 
@@ -35,8 +35,7 @@ export const system: System = {
     })
     const handler = makeIdempotent(
       async ({ event }: { name: string; event: Event }, _context: Context) => {
-        if (!types.includes(event.type as (typeof types)[number]))
-          throw new Error(`no code for ${event.type}`)
+        if (!isKnown(kindOf(event))) throw new Error(`no code for ${event.type}`)
         return { result: await collect(event, setting, beforeCall), event }
       },
       { config, persistenceStore: new DynamoDBPersistenceLayer({ tableName, awsSdkV3Client: client }) },
