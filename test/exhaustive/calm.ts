@@ -1,6 +1,6 @@
 import type { EffectView } from '../../packages/counterfoil/src/store/index.ts'
 import { passTime } from './far.ts'
-import { answered, answersOf, arrives, noAnswer, notSent, outcomeOf, toldOf } from './moves.ts'
+import { answered, answersOf, arrives, noAnswer, notSent, outcomeOf, tidied, toldOf } from './moves.ts'
 import type { Scene } from './scene.ts'
 import type { State } from './state.ts'
 import { farAway, isFinal } from './timeline.ts'
@@ -30,7 +30,8 @@ export function brokenInCalm(scene: Scene, state: State): string | null {
   return null
 }
 
-/** Far more steps than any life takes. */
+/** After so many steps what goes on is asking and repeating to no avail: the engine may then be as slow as the model. */
+const exactSteps = 100
 const mostSteps = 500
 
 /** One thing after the other until nothing more happens; time passes only when nothing else can. */
@@ -39,7 +40,7 @@ function rest(scene: Scene, from: State): State | null {
   for (let steps = 0; steps < mostSteps; steps++) {
     const next = step(scene, state) ?? wait(state)
     if (next === null) return state
-    state = next
+    state = steps < exactSteps ? next : tidied(scene, next)
   }
   return null
 }
