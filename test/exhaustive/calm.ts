@@ -23,7 +23,8 @@ export function brokenInCalm(scene: Scene, state: State): string | null {
   for (const [place, effect] of last.effects.entries()) {
     if (effect === null) return 'I4: an event was not planned'
     if (isFinal(effect.state)) continue
-    if (effect.state !== 'unknown' || !effect.escalated) return `I22: it ends ${effect.state} and nobody is told`
+    if (effect.state !== 'unknown' || !effect.escalated)
+      return `I22: it ends ${effect.state} and nobody is told`
     const before = state.effects[place] ?? null
     if (hasEvidence(scene, state, before, place)) return 'I22: there is evidence, and it is left to a person'
   }
@@ -97,7 +98,12 @@ function wait(state: State): State | null {
 }
 
 /** What the recipient could say of it, by its own books and its contract; the engine's policy is not asked. */
-function hasEvidence({ shape }: Scene, { far, now }: State, effect: EffectView | null, place: number): boolean {
+function hasEvidence(
+  { shape }: Scene,
+  { far, now }: State,
+  effect: EffectView | null,
+  place: number,
+): boolean {
   if (effect === null || effect.state === 'planned') return true
   if (now >= farAway) return false
   const { idempotency, lookup, ordering } = shape.contract
