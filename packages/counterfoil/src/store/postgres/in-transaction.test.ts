@@ -132,10 +132,10 @@ describeOn(17, 'in a transaction that the program owns', (server) => {
       )
       await client.query('begin')
       // Waits for the other transaction, which holds the key.
-      const waiting = store.planIn(executor, planFor(mine, newEffect({ key })))
+      const refused = rejects(store.planIn(executor, planFor(mine, newEffect({ key }))), 'store_busy')
       await blocked()
       await other.query('commit')
-      await rejects(waiting, 'store_busy')
+      await refused
       await client.query('rollback')
       await client.query('begin')
       const planned = await store.planIn(executor, planFor(mine, newEffect({ key })))

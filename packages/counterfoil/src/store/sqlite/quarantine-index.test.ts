@@ -30,7 +30,7 @@ test('each filter walks its own index from where the page before ended, in order
 })
 
 test('what an operator and the engine ask of single entries is found by an index', () => {
-  using(/attended_at <= \?/, 'counterfoil_quarantine_unattended')
+  using(/assignee is null and attended_at <= \?/, 'counterfoil_quarantine_unattended')
   using(/from counterfoil_quarantine w join/, 'counterfoil_quarantine_held')
   using(/from counterfoil_quarantine_note where entry/, 'counterfoil_quarantine_note_entry')
   using(/from counterfoil_audit where decision/, 'sqlite_autoindex_counterfoil_audit')
