@@ -6,10 +6,10 @@ import { partition } from './kinds/partition.ts'
 import { shortVersions } from './short.ts'
 
 shortVersions('postgres', [
-  { kind: kill, times: 6 },
-  { kind: database, times: 4 },
-  { kind: failover, times: 2 },
-  { kind: cut, times: 12 },
-  { kind: cut, times: 12, control: true },
-  { kind: partition, times: 2 },
+  { kind: kill, times: 3 },
+  { kind: database, times: 2 },
+  { kind: failover, times: 1 },
+  { kind: cut, times: 10 },
+  { kind: cut, times: 10, control: true },
+  { kind: partition, times: 1 },
 ])

@@ -7,10 +7,10 @@ import { sync } from './kinds/sync.ts'
 import { shortVersions } from './short.ts'
 
 shortVersions('sqlite', [
-  { kind: kill, times: 6 },
+  { kind: kill, times: 3 },
   { kind: pause, times: 1 },
-  { kind: power, times: 2 },
-  { kind: sync, times: 2, servers: 1 },
-  { kind: full, times: 2, servers: 1 },
-  { kind: clock, times: 6 },
+  { kind: power, times: 1 },
+  { kind: sync, times: 1, servers: 1 },
+  { kind: full, times: 1, servers: 1 },
+  { kind: clock, times: 3 },
 ])
