@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { debianProgram } from '../../packages/counterfoil/src/testing/debian-program.ts'
 import { skipLoudly } from '../../packages/counterfoil/src/testing/skip.ts'
@@ -99,17 +99,28 @@ interface Said {
   readonly correlation?: string
 }
 
-/** Presses a decision's button, fills what its dialog asks for, and presses the button that decides. */
-export async function decide(
-  page: Page,
-  act: string,
-  { reason, evidence, correlation }: Said,
-): Promise<void> {
-  await page.getByRole('button', { name: `${act} …`, exact: true }).click()
-  const dialog = page.getByRole('dialog')
+/**
+ * Presses a decision's button, fills what its dialog asks for, and presses the button that decides. When the engine
+ * has moved the effect meanwhile, does what a person does: looks again and decides on what is there now.
+ */
+export async function decide(page: Page, act: string, said: Said): Promise<void> {
+  for (let looks = 1; ; looks++) {
+    await page.getByRole('button', { name: `${act} …`, exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await fill(dialog, said)
+    await dialog.locator('button[type=submit]').click()
+    const decided = dialog.waitFor({ state: 'detached' }).then(() => true)
+    const stale = dialog.getByRole('alert').getByText('decision_stale').waitFor()
+    const late = stale.then(() => false).catch(() => decided)
+    if (await Promise.race([decided, late])) return
+    decided.catch(() => {})
+    if (looks === 20) throw new Error(`'${act}' was always late`)
+    await page.reload()
+  }
+}
+
+async function fill(dialog: Locator, { reason, evidence, correlation }: Said): Promise<void> {
   if (evidence !== undefined) await dialog.getByLabel('Evidence').fill(evidence)
   if (correlation !== undefined) await dialog.getByLabel(/recipient's id/).fill(correlation)
   await dialog.getByLabel('Reason').fill(reason)
-  await dialog.locator('button[type=submit]').click()
-  await dialog.waitFor({ state: 'detached' })
 }
