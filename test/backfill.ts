@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Store } from 'counterfoil'
+
 import { KeyedRecipient } from './fixtures/keyed-recipient.ts'
-import { DemoProcesses, github } from './processes.ts'
+import { DemoProcesses, github, type Place } from './processes.ts'
 
 const config = join(import.meta.dirname, 'fixtures/quarantine.config.ts')
 const tokens = { olga: 'the token of olga the operator', abe: 'the token of abe the approver' }
@@ -18,13 +18,6 @@ const source = {
   malformed: 5,
 }
 const rate = 400
-
-/** Where the program keeps its records: each world that is started finds them empty. */
-export interface Place {
-  environment(): Readonly<Record<string, string>>
-  /** The same records, for the test to look at. */
-  store(processes: DemoProcesses): Store
-}
 
 interface Shown {
   readonly backfill: {

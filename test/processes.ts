@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Store } from 'counterfoil'
 import { freePort } from '../packages/counterfoil/src/testing/free-port.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -19,6 +20,13 @@ export interface ProcessesOptions {
 export interface Another {
   readonly child: ChildProcess
   readonly url: string
+}
+
+/** Where the program keeps its records: each world that is started finds them empty. */
+export interface Place {
+  environment(): Readonly<Record<string, string>>
+  /** The same records, for the test to look at. */
+  store(processes: DemoProcesses): Store
 }
 
 /** Real server processes on the demo's configuration or another, and the demo's recipient, in a directory of their own. */

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import type { Store } from 'counterfoil'
 import { KeyedRecipient } from './fixtures/keyed-recipient.ts'
-import { DemoProcesses, end, github } from './processes.ts'
+import { DemoProcesses, end, github, type Place } from './processes.ts'
 
 const config = join(import.meta.dirname, 'fixtures/quarantine.config.ts')
 const tokens = {
   vera: 'the token of vera the viewer',
   olga: 'the token of olga the operator',
   abe: 'the token of abe the approver',
-}
-
-/** Where the program keeps its records: each world that is started finds them empty. */
-export interface Place {
-  environment(): Readonly<Record<string, string>>
-  /** The same records, for the test to look at. */
-  store(processes: DemoProcesses): Store
 }
 
 interface Entry {

@@ -1,5 +1,5 @@
 import type { EffectId, Instant, Limits, WorkerId } from '../domain/index.ts'
-import type { DueWork, EffectWork } from '../store/index.ts'
+import type { DueWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
 import { describe } from './failure-text.ts'
 import type { FirstPlaces } from './first-attempts.ts'
@@ -85,11 +85,6 @@ export class Dispatcher implements FirstPlaces {
     return places.free > 0 ? places.take() : null
   }
 
-  /** Runs an attempt that its plan has begun. */
-  run(work: EffectWork, place: Place): void {
-    this.#work(work, place)
-  }
-
   /** Looks for due effects now: for the poll, which is the truth behind the hints. */
   async take(): Promise<void> {
     if (this.#taking) {
@@ -117,7 +112,7 @@ export class Dispatcher implements FirstPlaces {
         const wanted = { ...slots }
         for (const work of taken) {
           slots[work.effect.recipient]!--
-          this.#work(work, this.#places.get(work.effect.recipient)!.take())
+          this.run(work, this.#places.get(work.effect.recipient)!.take())
         }
         for (const [name, left] of Object.entries(slots)) {
           if (left === 0) this.#behind.add(name)
@@ -170,7 +165,8 @@ export class Dispatcher implements FirstPlaces {
     return (this.#quiet.get(recipient) ?? 0) <= this.#ports.clock.now()
   }
 
-  #work(work: DueWork, place: Place): void {
+  /** Works on what was taken, or on an attempt that its plan has begun. */
+  run(work: DueWork, place: Place): void {
     const { id, recipient } = work.effect
     this.#count(id, 1)
     const { signal } = this.#abort

@@ -2,6 +2,7 @@ import type { Clock, Log, RetentionPeriods } from '../domain/index.ts'
 import type { Store } from '../store/index.ts'
 import { describe } from './failure-text.ts'
 import { forget } from './forget.ts'
+import { Periodic } from './periodic.ts'
 
 export interface RetainerSettings {
   readonly periods: RetentionPeriods
@@ -12,9 +13,7 @@ export interface RetainerSettings {
 export class Retainer {
   readonly #ports
   readonly #settings
-  #cancel = () => {}
-  #run: Promise<void> = Promise.resolve()
-  #running = false
+  readonly #periodic: Periodic
 
   constructor(
     ports: { readonly store: Store; readonly clock: Clock; readonly log: Log },
@@ -22,32 +21,26 @@ export class Retainer {
   ) {
     this.#ports = ports
     this.#settings = settings
+    this.#periodic = new Periodic(ports.clock, settings.everyMs, () => this.#apply())
   }
 
   start(): void {
-    this.#running = true
-    this.#next()
+    this.#periodic.start()
   }
 
   /** Waits for the batch in work. */
-  async stop(): Promise<void> {
-    this.#running = false
-    this.#cancel()
-    await this.#run
-  }
-
-  #next(): void {
-    if (!this.#running) return
-    this.#cancel = this.#ports.clock.after(this.#settings.everyMs, () => {
-      this.#run = this.#apply().finally(() => this.#next())
-    })
+  stop(): Promise<void> {
+    return this.#periodic.stop()
   }
 
   async #apply(): Promise<void> {
     const { store, clock, log } = this.#ports
     const now = clock.now()
     try {
-      const totals = await forget(this.#ports, this.#settings.periods, { now, goOn: () => this.#running })
+      const totals = await forget(this.#ports, this.#settings.periods, {
+        now,
+        goOn: () => this.#periodic.running,
+      })
       const result = Object.fromEntries(totals.map(({ step, count, bytes }) => [step, { count, bytes }]))
       if (totals.every(({ count }) => count === 0)) return
       await store.audit({

@@ -1,6 +1,7 @@
 import type { Clock, Log } from '../domain/index.ts'
 import type { Store } from '../store/index.ts'
 import { describe } from './failure-text.ts'
+import { Periodic } from './periodic.ts'
 
 export interface UnattendedSettings {
   /** How long an entry may wait with nobody assigned before it is escalated, and before it is again. */
@@ -18,9 +19,7 @@ const limit = 100
 export class Unattended {
   readonly #ports
   readonly #settings
-  #cancel = () => {}
-  #looking: Promise<void> = Promise.resolve()
-  #running = false
+  readonly #periodic: Periodic
 
   constructor(
     ports: { readonly store: Store; readonly clock: Clock; readonly log: Log },
@@ -28,25 +27,17 @@ export class Unattended {
   ) {
     this.#ports = ports
     this.#settings = settings
+    const everyMs = Math.min(leastOften, Math.max(mostOften, settings.afterMs / 10))
+    this.#periodic = new Periodic(ports.clock, everyMs, () => this.#look())
   }
 
   start(): void {
-    this.#running = true
-    this.#next()
+    this.#periodic.start()
   }
 
-  async stop(): Promise<void> {
-    this.#running = false
-    this.#cancel()
-    await this.#looking
-  }
-
-  #next(): void {
-    if (!this.#running) return
-    const waitMs = Math.min(leastOften, Math.max(mostOften, this.#settings.afterMs / 10))
-    this.#cancel = this.#ports.clock.after(waitMs, () => {
-      this.#looking = this.#look().finally(() => this.#next())
-    })
+  /** Waits for the look in work. */
+  stop(): Promise<void> {
+    return this.#periodic.stop()
   }
 
   async #look(): Promise<void> {

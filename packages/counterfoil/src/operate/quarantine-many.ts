@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError, canonicalize, type JsonValue } from '../domain/index.ts'
+import { giveWay } from '../engine/index.ts'
 import type {
   AuditRecord,
   QuarantineMove,
@@ -9,7 +10,6 @@ import type {
   QuarantineView,
 } from '../store/index.ts'
 import { type Act, auditRow, idUsed } from './decision.ts'
-import { giveWay } from './give-way.ts'
 import { authorise, type Operator } from './operator.ts'
 import { neverReprocessed, startMove } from './quarantine.ts'
 

@@ -1,4 +1,4 @@
-import { assert, type EffectState, type Instant, transition, type WorkerId } from '../domain/index.ts'
+import { assert, type EffectState, type Instant, transition } from '../domain/index.ts'
 import type { AttemptRecord } from './records.ts'
 
 /** The lifecycle's word for what beginning does; statements have no state of their own making. */
@@ -12,7 +12,7 @@ function begunState(from: 'planned' | 'unknown', fact: 'begun' | 'repeatBegun'):
 }
 
 /** An attempt of which nothing is known but that it may be on its way. */
-export function begunAttempt(number: number, begunAt: Instant, worker: WorkerId): AttemptRecord {
+export function begunAttempt(number: number, begunAt: Instant, worker: string): AttemptRecord {
   return {
     number,
     begunAt,

@@ -1,5 +1,6 @@
 import { CounterfoilError } from '../../domain/index.ts'
-import { type Connection, readingCalls } from './connection.ts'
+import { readingCalls } from '../reading-calls.ts'
+import type { Connection } from './connection.ts'
 import { failureOf, isStoreWide } from './failure.ts'
 import type { Link } from './link.ts'
 import type { Batch, Call, Result } from './protocol.ts'

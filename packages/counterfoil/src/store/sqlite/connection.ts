@@ -38,32 +38,6 @@ export interface Connection {
   readonly calls: Readonly<Record<string, (argument: any, block: Uint8Array) => unknown>>
 }
 
-/** Calls that only read: a batch of them needs no write lock. */
-export const readingCalls: ReadonlySet<string> = new Set([
-  'status',
-  'backlog',
-  'listReceipts',
-  'endOfWalk',
-  'showReceipt',
-  'listEffects',
-  'showEffects',
-  'listQuarantine',
-  'showQuarantine',
-  'listAudit',
-  'readVault',
-  'knownDeliveries',
-  'listBackfills',
-  'showBackfill',
-  'backfillChunks',
-  'retention',
-  'readMarkerKey',
-  'readRequest',
-  'search',
-  'survey',
-  'listSamples',
-  'examine',
-])
-
 /** @throws what SQLite throws when the schema is not there */
 export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const triggerStatements = new TriggerStatements(db)

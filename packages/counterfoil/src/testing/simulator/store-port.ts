@@ -1,5 +1,5 @@
 import { CounterfoilError } from '../../domain/index.ts'
-import type { PlanSession, Store } from '../../store/index.ts'
+import { type PlanSession, readingCalls, type Store } from '../../store/index.ts'
 import type { Draws } from './draws.ts'
 import type { FaultKind, Faults } from './faults.ts'
 import { type Life, never } from './life.ts'
@@ -22,18 +22,6 @@ const readFaults: readonly (readonly [FaultKind, number])[] = [
 ]
 const waitsMs = [20, 200, 900, 2_500, 11_000, 25_000] as const
 
-const reading = [
-  'status',
-  'backlog',
-  'listReceipts',
-  'showReceipt',
-  'listEffects',
-  'showEffects',
-  'listQuarantine',
-  'showQuarantine',
-  'listAudit',
-  'readVault',
-] as const
 const passing = new Set<PropertyKey>(['kind', 'location', 'open', 'close', 'watch', 'examine'])
 
 export interface StorePortWorld {
@@ -139,8 +127,7 @@ class Calls {
     if (faults.over) return null
     const { number } = this.#life
     let roll = draws.below(100_000, 'storeFault', number, nth)
-    const isReading = (reading as readonly string[]).includes(name)
-    for (const [kind, share] of isReading ? readFaults : writeFaults) {
+    for (const [kind, share] of readingCalls.has(name) ? readFaults : writeFaults) {
       roll -= share
       if (roll >= 0) continue
       // A lost rollback is a transaction that stays open until its time is over; a statement commits nothing.

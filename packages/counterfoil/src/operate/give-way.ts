@@ -1,1 +1,0 @@
-export { giveWay } from '../engine/index.ts'
