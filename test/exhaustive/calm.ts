@@ -1,9 +1,9 @@
 import type { EffectView } from '../../packages/counterfoil/src/store/index.ts'
 import { passTime } from './far.ts'
-import { answered, answersOf, arrives, noAnswer, notSent, outcomeOf, tidied, toldOf } from './moves.ts'
+import { answered, answersOf, arrives, noAnswer, notSent, outcomeOf, toldOf } from './moves.ts'
 import type { Scene } from './scene.ts'
 import type { State } from './state.ts'
-import { farAway, isFinal } from './timeline.ts'
+import { farAway, isFinal, tidy } from './timeline.ts'
 import { end, isOf, mayStillSend, plan, repeat, send, take, tell, type Who, withDoing } from './work.ts'
 
 /** Nothing is in work and nothing is on its way: what happens now, happens without a fault. */
@@ -41,9 +41,17 @@ function rest(scene: Scene, from: State): State | null {
   for (let steps = 0; steps < mostSteps; steps++) {
     const next = step(scene, state) ?? wait(state)
     if (next === null) return state
-    state = steps < exactSteps ? next : tidied(scene, next)
+    state = steps < exactSteps ? next : slowly(scene, next)
   }
   return null
+}
+
+/** Rows as the model may forget them, with the time as it is. */
+function slowly({ shape }: Scene, state: State): State {
+  const effects = state.effects.map((effect) =>
+    effect === null ? null : tidy(effect, state.now, shape.contract),
+  )
+  return { ...state, effects }
 }
 
 function step(scene: Scene, state: State): State | null {

@@ -59,7 +59,7 @@ export function moves(scene: Scene, state: State): { readonly found: Move[]; rea
 }
 
 /** Without what nothing will read: calls whose answer cannot come, and times that can make no difference. */
-export function tidied({ shape }: Scene, state: State): State {
+function tidied({ shape }: Scene, state: State): State {
   const vain = ({ effect, attempt, answer, late }: Call) =>
     late && answer === null && !state.wire.some((one) => !one.copy && isOf(one as never, effect, attempt))
   const workers = state.workers.map(({ doing, calls }) => ({

@@ -311,9 +311,8 @@ export const mutants: readonly Mutant[] = [
     name: 'the payload is not compared at planning',
     rule: 'the same key with another payload is a conflict',
     file: 'store/sqlite/plan.ts',
-    find: 'if (existing !== undefined && existing !== fingerprint) {',
-    replace:
-      'if (existing !== undefined && existing !== fingerprint && existing === onConflict.owner as never) {',
+    find: 'if (!agrees) {',
+    replace: 'if (!agrees && recipient === undefined) {',
     seeds: [],
   },
   {
@@ -365,9 +364,8 @@ export const mutants: readonly Mutant[] = [
     name: 'effects without a cause',
     rule: 'every effect names the receipts that caused it',
     file: 'store/sqlite/plan.ts',
-    find: `    this.#cause.run(seq, receipt, effect.trigger, at)
-    return`,
-    replace: '    return',
+    find: '    if (seq !== null) this.#cause.run(seq, receipt, effect.trigger, at)',
+    replace: '',
     seeds: [],
   },
   {
@@ -404,9 +402,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a receipt without its outbox record',
     rule: 'a receipt is written with its outbox record',
     file: 'store/sqlite/accept.ts',
-    find: `      this.#outbox.run(seq, outboxAt, worker)
+    find: `      this.#outbox.run(seq, outboxAt, worker, origin === 'live' ? 0 : 1)
 `,
-    replace: `      if (worker === null) this.#outbox.run(seq, outboxAt, worker)
+    replace: `      if (worker === null) this.#outbox.run(seq, outboxAt, worker, origin === 'live' ? 0 : 1)
 `,
     seeds: [],
   },
@@ -422,16 +420,17 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the signature is not checked',
     rule: 'nothing that is not verified is stored',
-    file: 'intake/take.ts',
-    find: `  if (verification.kind === 'refused') return verification
-  rate?.take()`,
-    replace: '  rate?.take()',
+    file: 'intake/authenticate.ts',
+    find: `  return verification.kind === 'refused'
+    ? verification
+    : { kind: 'authentic', delivery, mediaType, receivedAt }`,
+    replace: `  return { kind: 'authentic', delivery, mediaType, receivedAt }`,
     seeds: [],
   },
   {
     name: 'an unsupported type is planned',
     rule: 'an authentic event of no supported type goes to quarantine',
-    file: 'intake/take.ts',
+    file: 'intake/interpret.ts',
     find: '  return fitEvent(ports.types, producer, asked, reading.value, ports.clock)',
     replace: `  const fits = fitEvent(ports.types, producer, asked, reading.value, ports.clock)
   return Promise.resolve(fits).then((fit) => (fit.kind === 'fits' ? fit : ({ ...fit, kind: 'fits', value: reading.value } as never)))`,
