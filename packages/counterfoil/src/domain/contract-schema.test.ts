@@ -116,7 +116,7 @@ const every = {
     KeysOf<Lookup>,
     1
   >,
-  ordering: { fence: 1, conditional: 1, tombstone: 1 } satisfies Record<keyof Ordering, 1>,
+  ordering: { fence: 1, conditional: 1, tombstone: 1, inTurn: 1 } satisfies Record<keyof Ordering, 1>,
 }
 
 describe('the published schema', () => {
