@@ -449,6 +449,8 @@ export interface DueClaim {
   readonly slots: Readonly<Record<string, number>>
   /** Of the recipients that have some. */
   readonly limits?: Readonly<Record<string, Limits>>
+  /** Recipients that take effects in turn. */
+  readonly inTurn?: readonly string[]
 }
 
 export interface EffectWork {

@@ -3,7 +3,7 @@ import { attempting } from '../begun.ts'
 import { fingerprintBytes, fingerprintToBytes } from '../digest.ts'
 import { type Marking, markerBytes } from '../marking.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
-import { Block, numbers, texts } from './columns.ts'
+import { Block, booleans, numbers, texts } from './columns.ts'
 import type { Row, Run } from './connection.ts'
 import type { Marks } from './marks.ts'
 import { enterQuarantine } from './quarantine-return.ts'
@@ -39,9 +39,9 @@ with wanted as materialized (
     m.id is not null as forgotten, m.content <> ${marker(markerBytes)} as differs
   from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $15::int[], $16::int[], $17::int[],
     $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::text[], $23::text[], $24::bigint[], $25::bigint[],
-    $26::bigint[], $30::text[], $31::bigint[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes,
-    ciphertext_bytes, idempotency_key, order_domain, order_version, planned_at, key_id, trigger, receipt, caused_at, now,
-    worker, lease_ms, m)
+    $26::bigint[], $30::text[], $31::bigint[], $33::boolean[]) with ordinality as w(plan, id, recipient, key, name, at,
+    nonce_bytes, ciphertext_bytes, idempotency_key, order_domain, order_version, planned_at, key_id, trigger, receipt,
+    caused_at, now, worker, lease_ms, in_turn, m)
   left join lateral (select e.seq, e.id, e.fingerprint from ${s}.effect e
     where e.key = w.key and e.recipient = w.recipient limit 1) known on true
   left join lateral (select x.id, x.content from ${s}.effect_marker x
@@ -83,8 +83,8 @@ requests as (
   from wanted where ${among('seq', 'created')}
 ),
 opened as (
-  insert into ${s}.open (effect, recipient, domain, state, version, changed_at, at, worker, attempts)
-  select seq, recipient, order_domain, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
+  insert into ${s}.open (effect, recipient, domain, turn, state, version, changed_at, at, worker, attempts)
+  select seq, recipient, order_domain, case when in_turn then order_version end, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
     planned_at, ${nowSql('now')} + planned_at - caused_at + coalesce(lease_ms, 0), worker, (worker is not null)::int
   from wanted where ${among('seq', 'created')}
 ),
@@ -227,6 +227,7 @@ function planParameters(
     texts(effects.map(({ begin }) => begin?.worker)),
     numbers(effects.map(({ begin }) => begin?.leaseMs)),
     String(marking !== null),
+    booleans(effects.map(({ inTurn }) => inTurn === true)),
   ]
   return {
     parameters,
