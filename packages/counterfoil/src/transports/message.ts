@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { CounterfoilError, type IdempotencyKey, type JsonValue } from '../domain/index.ts'
 import { type CloudEvent, readCloudEvent } from '../intake/index.ts'
 import type { Order } from '../store/index.ts'
@@ -21,8 +22,13 @@ export interface StoredMessage {
 
 /** One message on its way to a broker. The same effect gives the same one at every attempt. */
 export interface Message {
-  /** The idempotency key: the `id` of the event, and what a broker that drops duplicates knows it by. */
+  /** The idempotency key: the `id` of the event. */
   readonly id: IdempotencyKey
+  /**
+   * What a broker that drops duplicates knows it by: a digest of `source` and `id`, of 46 characters that fit anywhere. The
+   * id alone is that of another program too, if it has a recipient of that name and an effect of that key.
+   */
+  readonly duplicateId: string
   readonly to: string
   readonly event: CloudEvent
   /** Where its effect claims order: the broker's partition or group, and its number in there. */
@@ -68,7 +74,8 @@ export function toMessage({ to, event }: StoredMessage, id: IdempotencyKey, orde
   const reading = readCloudEvent({ ...event, ...place, id })
   if (reading.kind === 'wrong')
     throw new CounterfoilError('store_corrupt', `A stored message: ${reading.why}.`)
-  return { id, to, event: reading.event, order }
+  const duplicateId = `cf_${hash('sha256', `${reading.event.source}\n${id}`, 'base64url')}`
+  return { id, duplicateId, to, event: reading.event, order }
 }
 
 function invalid(why: string): CounterfoilError {

@@ -13,7 +13,7 @@ export interface NatsPublisherOptions {
 }
 
 /**
- * CloudEvents in binary mode (NATS protocol binding) into one JetStream stream. `Nats-Msg-Id` is the idempotency key,
+ * CloudEvents in binary mode (NATS protocol binding) into one JetStream stream. `Nats-Msg-Id` is made of source and id,
  * and the stream's acknowledgement is awaited.
  */
 export class NatsPublisher implements Publisher {
@@ -64,7 +64,7 @@ export class NatsPublisher implements Publisher {
     const wire = binaryMessage(message.event)
     const own = headers()
     for (const [name, value] of Object.entries(wire.headers)) own.set(name, value)
-    own.set('Nats-Msg-Id', message.id)
+    own.set('Nats-Msg-Id', message.duplicateId)
     own.set('Nats-Expected-Stream', this.#options.stream)
     if (before !== null) own.set('Nats-Expected-Last-Subject-Sequence', String(before))
     return { headers: own, body: wire.body }
@@ -77,7 +77,7 @@ export class NatsPublisher implements Publisher {
    */
   async #lastOn(
     connection: NatsConnection,
-    { to, id }: Message,
+    { to, duplicateId }: Message,
     timeout: number,
   ): Promise<number | Published> {
     const { stream } = this.#options
@@ -92,7 +92,7 @@ export class NatsPublisher implements Publisher {
           why: `the stream did not tell its last message: ${error?.err_code ?? 'no code'}`,
         }
       }
-      if (messageIdOf(message.hdrs) === id) {
+      if (messageIdOf(message.hdrs) === duplicateId) {
         return { kind: 'confirmed', position: `${stream} ${message.seq}`, duplicate: true }
       }
       return message.seq

@@ -61,14 +61,14 @@ export class RedisPublisher implements Publisher {
 
   async #add(
     client: Awaited<ReturnType<Connection['get']>>,
-    { to, id }: Message,
+    { to, duplicateId }: Message,
     entry: Readonly<Record<string, string>>,
   ): Promise<Published> {
     if (this.#windowMs === null) {
       return { kind: 'confirmed', position: `${to} ${await client.xAdd(to, '*', entry)}` }
     }
     const answer = await client.eval(addOnce, {
-      keys: [to, rememberedAt(to, id)],
+      keys: [to, rememberedAt(to, duplicateId)],
       arguments: [String(this.#windowMs), ...Object.entries(entry).flat()],
     })
     if (!Array.isArray(answer)) return { kind: 'unknown', why: 'the answer is not that of our script' }
