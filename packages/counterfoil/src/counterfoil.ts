@@ -33,7 +33,14 @@ import {
   publish,
   readEvent,
 } from './intake/index.ts'
-import { closeRecipients, type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import {
+  closeRecipients,
+  isSource,
+  type Network,
+  type Recipient,
+  type RecipientSource,
+  undiciNetwork,
+} from './recipients/index.ts'
 import {
   type Accepted,
   type Alert,
@@ -125,7 +132,7 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly transactions?: Transactions<Tx>
   readonly triggers: readonly Trigger<any, NoInfer<Tx>>[]
   /** Every recipient that a trigger plans effects for. */
-  readonly recipients: readonly Recipient<any>[]
+  readonly recipients: readonly (Recipient<any> | RecipientSource)[]
   /** Producers without a trigger; those with one are found through it. */
   readonly producers?: readonly Producer[]
   /** Brokers whose messages are taken in, from `start()` to `stop()`. */
@@ -274,7 +281,12 @@ function assemble<Tx>(
 ): Counterfoil<Tx> {
   const { kindOf } = simulated
   const { store, triggers, transactions } = options
-  const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
+  const sources = options.recipients.filter(isSource)
+  const recipients = byName(
+    'recipient',
+    options.recipients.filter((one): one is Recipient => !isSource(one)),
+  )
+  for (const source of sources) source.attach(recipients)
   const { consumers = [] } = options
   const consumed = consumers.map((one) => one.producer)
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
@@ -316,7 +328,7 @@ function assemble<Tx>(
             retryHorizon: one.kind.retryHorizon,
             isInternal: isInternal(one),
           })),
-          recipients: [...recipients.values()],
+          recipients: [...new Set([...recipients.values(), ...sources])],
         })
   const counters = new Map<string, number>()
   let { vault } = simulated
@@ -432,6 +444,7 @@ function assemble<Tx>(
         {
           triggers,
           recipients,
+          sources,
           owner,
           ownerOf,
           plannedBy: options.version ?? 'unversioned',
@@ -539,7 +552,7 @@ function checkTransactions(triggers: readonly Trigger[], transactions: Transacti
 function byName<Named extends { readonly name: string }>(
   what: string,
   named: readonly Named[],
-): ReadonlyMap<string, Named> {
+): Map<string, Named> {
   const map = new Map<string, Named>()
   for (const one of named) {
     if (map.has(one.name)) {

@@ -9,7 +9,15 @@ import {
   type Random,
   type WorkerId,
 } from '../domain/index.ts'
-import { ask, close, type EffectAddress, type Network, prepare, type Recipient } from '../recipients/index.ts'
+import {
+  ask,
+  close,
+  type EffectAddress,
+  type Network,
+  prepare,
+  type Recipient,
+  type RecipientSource,
+} from '../recipients/index.ts'
 import type { EffectView, EffectWork, Store, Vault } from '../store/index.ts'
 import { decide, type Learned } from './decide.ts'
 import { describe } from './failure-text.ts'
@@ -29,6 +37,8 @@ export interface EffectSettings {
   readonly worker: WorkerId
   readonly leaseMs: number
   readonly recipients: ReadonlyMap<string, Recipient>
+  /** Where more recipients come from while the program runs. */
+  readonly sources?: readonly RecipientSource[]
   /** Who is told when an effect needs a person. */
   readonly owner: string
   /** Called with the time of the next look at an effect, so that nobody polls for it. */
@@ -58,7 +68,8 @@ export async function runAttempt(
 ): Promise<void> {
   const { effect, attempt } = work
   const { outcome, late } = await send(ports, recipientOf(settings, effect), work, signal)
-  onCallEnded(limits.includes(outcome.status ?? 0) ? outcome.retryAfterMs : undefined)
+  const { status = 0, retryAfterMs, quietMs = retryAfterMs } = outcome
+  onCallEnded(limits.includes(status) ? quietMs : undefined)
   await settle(ports, settings, effect, { kind: 'answer', attempt, outcome })
   // An answer after the deadline is evidence for the effect, whatever became of it meanwhile.
   late
