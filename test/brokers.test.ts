@@ -23,7 +23,7 @@ const each = 12
 interface Case {
   readonly name: string
   readonly deduplicates: boolean
-  readonly start: () => Promise<{ broker: BrokerUnderTest; server: Places['server'] }>
+  readonly start: () => Promise<{ broker: BrokerUnderTest; server: string }>
 }
 
 const cases: Case[] = [
