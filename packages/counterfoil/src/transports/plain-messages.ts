@@ -55,7 +55,7 @@ export function plainMessages({ id, type }: PlainMessagesOptions): OfflineKind {
     verify: () => ({ kind: 'verified' }),
     facts: (payload, delivery) => ({
       id: textAt(id, payload, delivery),
-      source: '',
+      source: 'messages',
       type: typeof type === 'string' ? type : textAt(type, payload, delivery),
       version: null,
       at: null,

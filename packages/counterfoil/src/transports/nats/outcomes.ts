@@ -58,5 +58,5 @@ export function readFailure(error: unknown): Published {
 
 function isNoResponders(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return error.name === 'NoRespondersError' || (error.cause !== error && isNoResponders(error.cause))
+  return error.name === 'NoResponders' || isNoResponders(error.cause)
 }
