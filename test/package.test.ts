@@ -35,6 +35,7 @@ const needsItsPeer: Readonly<Record<string, string>> = {
   'counterfoil/postgres': 'pg',
   'counterfoil/json-schema': 'ajv',
   'counterfoil/guard/nest': '@nestjs/common',
+  'counterfoil/nest': '@nestjs/common',
   'counterfoil/adapters/drizzle': 'drizzle-orm',
 }
 
