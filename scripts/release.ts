@@ -17,15 +17,20 @@ const { version, repository } = JSON.parse(readFileSync(join(packageRoot, 'packa
 const changes = git('status', '--porcelain')
 const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
 const [, state] = new RegExp(`^## ${version.replaceAll('.', '\\.')}(.*)$`, 'm').exec(changelog) ?? []
-const canSign = process.env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined || process.env.SIGSTORE_ID_TOKEN !== undefined
+const canSign =
+  process.env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined || process.env.SIGSTORE_ID_TOKEN !== undefined
 
 const faults = [
   changes !== '' && `The tree has changes that are not committed:\n${changes}`,
   state === undefined && `CHANGELOG.md has no entry for ${version}.`,
   publish && /unreleased/i.test(state ?? '') && `CHANGELOG.md calls ${version} unreleased.`,
   publish && git('tag', '--points-at', 'HEAD') !== `v${version}` && `This commit has no tag v${version}.`,
-  publish && repository === undefined && 'package.json names no repository: provenance is checked against it.',
-  publish && !canSign && 'There is no identity to sign with: publish from a CI workflow with id-token: write.',
+  publish &&
+    repository === undefined &&
+    'package.json names no repository: provenance is checked against it.',
+  publish &&
+    !canSign &&
+    'There is no identity to sign with: publish from a CI workflow with id-token: write.',
 ].filter((fault) => fault !== false)
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exit(1)
