@@ -56,6 +56,10 @@ export class DemoProcesses {
     return this.#server
   }
 
+  get runs(): boolean {
+    return this.#server?.exitCode === null && this.#server.signalCode === null
+  }
+
   async startRecipient(): Promise<void> {
     this.#recipientPort = await freePort()
     const program = join(root, 'demo/recipient.ts')
@@ -71,6 +75,7 @@ export class DemoProcesses {
   async startServer(): Promise<void> {
     this.#port ||= await freePort()
     this.url = `http://127.0.0.1:${this.#port}`
+    this.#server = undefined
     this.#server = await this.#serve(this.#port)
   }
 
@@ -150,7 +155,8 @@ export class DemoProcesses {
 
   async #ready(child: ChildProcess, probe: () => Promise<unknown>): Promise<void> {
     for (let tries = 0; tries < 600; tries++) {
-      if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode}`)
+      const ended = child.exitCode ?? child.signalCode
+      if (ended !== null) throw new Error(`the process ended with ${ended}`)
       const up = await probe().then(
         () => true,
         () => false,

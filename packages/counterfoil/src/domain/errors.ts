@@ -41,6 +41,7 @@ export const errorCodes = {
   effect_key_invalid: 'An effect key is empty, too long or holds control characters.',
   effect_payload_invalid: 'The effect payload does not fit its schema.',
   effect_unknown: 'The trigger plans an effect that the configuration does not know.',
+  plan_lost: 'Processes ended, or stood still past their lease, whenever they planned this event.',
   trigger_timeout: 'The trigger did not finish planning within its time limit.',
   transaction_closed: 'The transaction of this trigger is over.',
   statement_failed: 'A statement of a trigger failed.',

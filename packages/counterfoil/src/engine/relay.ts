@@ -1,14 +1,21 @@
-import { type QuarantineId, type ReceivedEvent, timeOrderedId, type WorkerId } from '../domain/index.ts'
-import type { OutboxRecord, QuarantineReason, ReceiptView } from '../store/index.ts'
+import {
+  CounterfoilError,
+  type QuarantineId,
+  type ReceivedEvent,
+  timeOrderedId,
+  type WorkerId,
+} from '../domain/index.ts'
+import { type OutboxRecord, type QuarantineReason, type ReceiptView, suspect } from '../store/index.ts'
 import { type AlertSettings, handOnAlert } from './alert.ts'
 import { describe } from './failure-text.ts'
+import { HeldRecords } from './held-records.ts'
 import { passes, patiently } from './patience.ts'
 import { type PlannerPorts, type PlannerSettings, type PlanWork, planEvent } from './planner.ts'
 
 /** Most events held in memory between their receipt and their plan; the rest waits in the outbox. */
 export const maxHeld = 1_024
-/** Plans in work at once. */
-export const maxPlanning = 64
+/** A record that ended so many processes, all but `suspect` of them while it was planned alone, is given up. */
+export const maxLost = 5
 const claimLimit = 256
 
 /** Opens a stored payload with today's schemas. */
@@ -40,9 +47,8 @@ export interface RelaySettings extends PlannerSettings, AlertSettings {
 export class Relay {
   readonly #ports: PlannerPorts
   readonly #settings: RelaySettings
-  readonly #held: (() => Promise<void>)[] = []
+  readonly #held: HeldRecords
   #reserved = 0
-  #working = 0
   #claiming = false
   /** The last claim was full: more waits in the store. */
   #more = false
@@ -52,6 +58,8 @@ export class Relay {
   constructor(ports: PlannerPorts, settings: RelaySettings) {
     this.#ports = ports
     this.#settings = settings
+    const { worker, leaseMs } = settings
+    this.#held = new HeldRecords(ports, { worker, leaseMs, onDone: () => this.#handedOn() })
   }
 
   start(): void {
@@ -61,13 +69,14 @@ export class Relay {
   /** Finishes what is in work; what is only held stays in the outbox for the next start. */
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#held.length = 0
-    if (this.#working > 0 || this.#claiming) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    this.#held.drop()
+    if (this.#held.inWork > 0 || this.#claiming)
+      await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
   /** Room for one event that is about to be accepted, or null when it should wait in the outbox. */
   reserve(): { worker: WorkerId; leaseMs: number } | null {
-    if (this.#stopped || this.#held.length + this.#reserved >= maxHeld) return null
+    if (this.#stopped || this.#held.waiting + this.#reserved >= maxHeld) return null
     this.#reserved++
     return { worker: this.#settings.worker, leaseMs: this.#settings.leaseMs }
   }
@@ -79,12 +88,12 @@ export class Relay {
   deliver(work: { readonly outbox: number; readonly event: ReceivedEvent }): void {
     this.#reserved--
     if (this.#stopped) return
-    this.#hold(() => this.#plan({ ...work, tries: 0 }))
+    this.#held.hold({ outbox: work.outbox, alone: false, handOn: () => this.#plan({ ...work, tries: 0 }) })
   }
 
   /** Looks for records whose time has come: the truth behind every hint. */
   async poll(): Promise<void> {
-    if (this.#stopped || this.#claiming || this.#held.length > maxHeld / 2) return
+    if (this.#stopped || this.#claiming || this.#held.waiting > maxHeld / 2) return
     this.#claiming = true
     try {
       const { worker, leaseMs } = this.#settings
@@ -95,7 +104,10 @@ export class Relay {
         limit: claimLimit,
       })
       if (this.#stopped) return
-      for (const record of records) this.#hold(() => this.#handOn(record))
+      for (const record of suspectsLast(records)) {
+        const handOn = () => this.#handOn(record)
+        this.#held.hold({ outbox: record.outbox, alone: isSuspect(record), handOn })
+      }
       this.#more = records.length === claimLimit
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
@@ -108,35 +120,14 @@ export class Relay {
     }
   }
 
-  #hold(task: () => Promise<void>): void {
-    this.#held.push(task)
-    this.#work()
-  }
-
-  #work(): void {
-    while (this.#working < maxPlanning) {
-      const task = this.#held.shift()
-      if (task === undefined) return
-      this.#working++
-      void task()
-        .catch((error: unknown) => {
-          // The lease ends by itself and the record is handed on again.
-          this.#ports.log('warn', 'an outbox record could not be handed on; its lease will end', {
-            error: describe(error),
-          })
-        })
-        .finally(() => {
-          this.#working--
-          this.#work()
-          // Refilled before it runs dry: a backlog is worked off at the pace of the plans, not of the poll.
-          if (this.#more && this.#held.length < claimLimit) void this.poll()
-          this.#wakeStop()
-        })
-    }
+  #handedOn(): void {
+    // Refilled before it runs dry: a backlog is worked off at the pace of the plans, not of the poll.
+    if (this.#more && this.#held.waiting < claimLimit) void this.poll()
+    this.#wakeStop()
   }
 
   #wakeStop(): void {
-    if (this.#working > 0 || this.#claiming) return
+    if (this.#held.inWork > 0 || this.#claiming) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
@@ -147,7 +138,16 @@ export class Relay {
       if (planned && delivery !== null) onPlanned([delivery.effect.recipient.name])
       return
     }
-    const { receipt, outbox, tries } = record
+    const { receipt, outbox, tries, lost } = record
+    if (lost >= maxLost) {
+      const error = describe(new CounterfoilError('plan_lost', `${lost} processes ended over this plan.`))
+      const about = { receipt: receipt.id, lost }
+      this.#ports.log('error', 'a plan ends its processes; its receipt is in quarantine', about)
+      await this.#quarantine(outbox, receipt, 'plan-failed', { error, tries: tries + lost })
+      return
+    }
+    const { worker } = this.#settings
+    if (isSuspect(record) && (await this.#ports.store.tryAlone({ worker, outbox })) === undefined) return
     const opened = await this.#settings.openEvent(receipt, this.#ports.vault.open(record.payload, receipt.id))
     if (opened.kind === 'event') {
       await this.#plan({ outbox, tries, event: opened.event })
@@ -174,4 +174,16 @@ export class Relay {
       this.#ports.store.quarantinePlan({ outbox, receipt: receipt.id, quarantine, at }),
     )
   }
+}
+
+/** Planned alone, it shows whether it was what ended its processes, and takes nothing else along. */
+function isSuspect(record: OutboxRecord): boolean {
+  return record.kind === 'plan' && record.lost >= suspect
+}
+
+/** Whatever still does harm comes after all that does not. */
+function suspectsLast(records: readonly OutboxRecord[]): readonly OutboxRecord[] {
+  if (!records.some(isSuspect)) return records
+  const lost = (record: OutboxRecord) => (record.kind === 'plan' ? Math.max(record.lost, 1) : 0)
+  return records.toSorted((a, b) => lost(a) - lost(b))
 }

@@ -219,3 +219,6 @@ export interface CauseView {
   readonly trigger: string
   readonly at: Instant
 }
+
+/** A record that was lost so often is planned alone, so that from then on it is known what ends its processes. */
+export const suspect = 2

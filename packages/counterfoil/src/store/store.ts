@@ -87,6 +87,13 @@ export interface Store {
 
   /** Leases committed outbox records. A record is handed on again when its lease ran out: never lost, maybe twice. */
   claimOutbox(claim: OutboxClaim): Promise<OutboxRecord[]>
+  /**
+   * Counts one more process that may end over this plan, before it begins.
+   * @returns the record's `lost` from now on; undefined where this worker holds it no more
+   */
+  tryAlone(record: { worker: WorkerId; outbox: number }): Promise<number | undefined>
+  /** Extends the leases that `worker` still holds on the records of these plans. */
+  renewOutbox(renewal: OutboxRenewal): Promise<void>
   /** Design decision 2: consume the record and create or find the effects. I3, I4, I6, I17. */
   plan(plan: Plan): Promise<Planned>
   /**
@@ -331,11 +338,21 @@ export interface OutboxClaim {
   readonly limit: number
 }
 
+export interface OutboxRenewal {
+  readonly worker: WorkerId
+  readonly outbox: readonly number[]
+  readonly now: Instant
+  readonly leaseMs: number
+}
+
 export type OutboxRecord =
   | {
       readonly kind: 'plan'
       readonly outbox: number
+      /** Plans that threw. */
       readonly tries: number
+      /** Processes that ended, or stood still past their lease, over this record. Claims count up to `suspect`. */
+      readonly lost: number
       readonly receipt: ReceiptView
       readonly payload: Sealed
     }

@@ -92,6 +92,41 @@ export function outbox(make: MakeStore): void {
   )
 
   it(
+    'leases that ran out are counted, up to where a record is planned alone; a plan that threw is not one of them',
+    on(make, async (store) => {
+      const { outbox } = await accepted(store, { handOff: { worker: alice, leaseMs } })
+      const lost = async (at: number) => plansOf(await claim(store, at, bob)).map((record) => record.lost)
+      assert.deepEqual(await lost(start + leaseMs), [1])
+      await store.postponePlan({ outbox, at: start + leaseMs, error: 'internal: it threw' })
+      assert.deepEqual(await lost(start + leaseMs), [1])
+      assert.deepEqual(await lost(start + 2 * leaseMs), [2])
+      assert.deepEqual(await lost(start + 3 * leaseMs), [2])
+      assert.equal(await store.tryAlone({ worker: alice, outbox }), undefined)
+      assert.equal(await store.tryAlone({ worker: bob, outbox }), 3)
+      assert.equal(await store.tryAlone({ worker: bob, outbox: outbox + 99 }), undefined)
+      assert.deepEqual(await lost(start + 4 * leaseMs), [3])
+    }),
+  )
+
+  it(
+    'a worker that still holds a record renews its lease, and no other does',
+    on(make, async (store) => {
+      const { outbox } = await accepted(store)
+      const other = await accepted(store)
+      await claim(store, start, alice)
+      const renewal = { outbox: [outbox, outbox + 99], now: start + leaseMs - 1, leaseMs }
+      await store.renewOutbox({ ...renewal, worker: bob })
+      await store.renewOutbox({ ...renewal, worker: alice })
+      const taken = await claim(store, start + leaseMs, bob)
+      assert.deepEqual(
+        taken.map((record) => record.outbox),
+        [other.outbox],
+      )
+      assert.equal((await claim(store, start + 2 * leaseMs - 1, bob)).length, 1)
+    }),
+  )
+
+  it(
     'a consumed record is handed on no more',
     on(make, async (store) => {
       await store.plan(planFor(await accepted(store)))

@@ -1,6 +1,7 @@
 import type { Instant } from '../../domain/index.ts'
+import { suspect } from '../records.ts'
 import { toReceipt } from '../rows.ts'
-import type { NewQuarantine, OutboxClaim, OutboxRecord, SqlValue } from '../store.ts'
+import type { NewQuarantine, OutboxClaim, OutboxRecord, OutboxRenewal, SqlValue } from '../store.ts'
 import type { Row } from './connection.ts'
 import { enterQuarantine } from './quarantine-return.ts'
 import { receiptColumns, toSealed } from './rows.ts'
@@ -52,15 +53,15 @@ behind as materialized (
 ),
 chosen as materialized (select receipt from picked union all select receipt from behind),
 plans as (
-  update ${s}.outbox o set at = (select now from clock) + $3::bigint, worker = $2::text
+  update ${s}.outbox o set at = (select now from clock) + $3::bigint, worker = $2::text, lost = o.lost + (o.worker is not null and o.lost < ${suspect})::int
   from chosen p where o.receipt = p.receipt and ${keyed('o.receipt', 'chosen', 'receipt')}
-  returning o.receipt, o.tries, o.lane
+  returning o.receipt, o.tries, o.lost, o.lane
 )
-select 'alert' as claimed, -a.seq::float8 as outbox, a.tries, a.reason, a.owner, a.receipt as about_receipt,
+select 'alert' as claimed, -a.seq::float8 as outbox, a.tries, null::int as lost, a.reason, a.owner, a.receipt as about_receipt,
   a.quarantine, a.effect, a.occasion, a.raised_at::float8, null::boolean as filled, x.*
 from alerts a left join lateral (${planColumns(s, 'null::bigint')}) x on true
 union all
-select 'plan', p.receipt::float8, p.tries, null, null, null, null, null, null, null,
+select 'plan', p.receipt::float8, p.tries, p.lost, null, null, null, null, null, null, null,
   p.lane = 0 and count(*) over (partition by p.lane, x.producer) >= (select size from share), x.*
 from plans p cross join lateral (${planColumns(s, 'p.receipt')}) x`,
   }
@@ -78,9 +79,9 @@ export function claimParameters({ worker, now, leaseMs, limit }: OutboxClaim, ti
 
 export function toOutboxRecords(rows: readonly Row[]): OutboxRecord[] {
   const records = rows.map((row): OutboxRecord => {
-    const { outbox, tries } = row
+    const { outbox, tries, lost } = row
     if (row.claimed === 'plan') {
-      return { kind: 'plan', outbox, tries, receipt: toReceipt(row), payload: toSealed(row) }
+      return { kind: 'plan', outbox, tries, lost, receipt: toReceipt(row), payload: toSealed(row) }
     }
     const { reason, owner, about_receipt: receipt, quarantine, effect, occasion, raised_at: at } = row
     const alert = { reason, owner, receipt, quarantine, effect, occasion, at }
@@ -90,6 +91,32 @@ export function toOutboxRecords(rows: readonly Row[]): OutboxRecord[] {
   return records.sort((a, b) =>
     a.kind === b.kind ? Math.abs(a.outbox) - Math.abs(b.outbox) : a.kind === 'alert' ? -1 : 1,
   )
+}
+
+/** By the primary key. */
+export function renewOutboxStatement(schema: string): Statement {
+  return {
+    name: 'counterfoil_renew_outbox',
+    writes: true,
+    text: `
+update ${quoted(schema)}.outbox set at = ${nowSql('$1::bigint')} + $2::bigint
+where receipt = any($4::bigint[]) and worker = $3::text`,
+  }
+}
+
+/** By the primary key. */
+export function tryAloneStatement(schema: string): Statement {
+  return {
+    name: 'counterfoil_try_alone',
+    writes: true,
+    text: `
+update ${quoted(schema)}.outbox set lost = lost + 1 where receipt = $2::bigint and worker = $1::text returning lost`,
+  }
+}
+
+export function renewOutboxParameters(renewal: OutboxRenewal, time: Timekeeper): SqlValue[] {
+  const { worker, outbox, now, leaseMs } = renewal
+  return [time.now(now), leaseMs, worker, `{${outbox.join()}}`]
 }
 
 /** By the primary key of outbox or alert. */

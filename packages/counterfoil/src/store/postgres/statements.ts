@@ -1,7 +1,13 @@
 import { acceptStatement } from './accept.ts'
 import { alertUnattendedStatement, consumeAlertStatement, planAlertStatement } from './alerts.ts'
 import { beginRepeatStatement, renewStatement, takeDueStatement } from './due.ts'
-import { claimStatement, giveUpStatement, postponeStatement } from './outbox.ts'
+import {
+  claimStatement,
+  giveUpStatement,
+  postponeStatement,
+  renewOutboxStatement,
+  tryAloneStatement,
+} from './outbox.ts'
 import { holdStatement } from './pace.ts'
 import { planStatement } from './plan.ts'
 import { settleStatement } from './settle.ts'
@@ -11,6 +17,8 @@ export function writingStatements(schema: string) {
   return {
     accept: acceptStatement(schema),
     claim: claimStatement(schema),
+    tryAlone: tryAloneStatement(schema),
+    renewOutbox: renewOutboxStatement(schema),
     plan: planStatement(schema),
     postponePlan: postponeStatement(schema, 'outbox'),
     postponeAlert: postponeStatement(schema, 'alert'),

@@ -24,6 +24,7 @@ import type {
   NewQuarantine,
   OutboxClaim,
   OutboxRecord,
+  OutboxRenewal,
   Plan,
   Planned,
   PlanSession,
@@ -54,7 +55,13 @@ import { Hints } from './hints.ts'
 import { byLimits, Limited } from './limited.ts'
 import { Marks } from './marks.ts'
 import { migrate } from './migrate.ts'
-import { claimParameters, giveUpParameters, postponeParameters, toOutboxRecords } from './outbox.ts'
+import {
+  claimParameters,
+  giveUpParameters,
+  postponeParameters,
+  renewOutboxParameters,
+  toOutboxRecords,
+} from './outbox.ts'
 import { QuarantineDecide } from './quarantine-decide.ts'
 import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
@@ -234,6 +241,15 @@ export class PostgresStore implements Store {
       if (!more.some(({ filled }) => filled === true)) break
     }
     return toOutboxRecords(rows)
+  }
+
+  async tryAlone({ worker, outbox }: { worker: WorkerId; outbox: number }): Promise<number | undefined> {
+    const [row] = await this.#call(this.#statements.tryAlone, [worker, outbox])
+    return row?.lost
+  }
+
+  async renewOutbox(renewal: OutboxRenewal): Promise<void> {
+    await this.#call(this.#statements.renewOutbox, renewOutboxParameters(renewal, this.#time))
   }
 
   async postponePlan(record: { outbox: number; at: Instant; error: string }): Promise<void> {

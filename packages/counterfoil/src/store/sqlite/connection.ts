@@ -75,6 +75,8 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
           return answer
         }),
       claimOutbox: (claim) => outbox.claim(claim),
+      tryAlone: (record) => outbox.tryAlone(record),
+      renewOutbox: (renewal) => outbox.renew(renewal),
       plan: (plan): Planned => planning.plan(plan, () => {}),
       postponePlan: (record) => outbox.postpone(record),
       quarantinePlan: (record) => outbox.giveUp(record),

@@ -1,10 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { QuarantineId, ReceiptId } from '../../domain/index.ts'
+import type { QuarantineId, ReceiptId, WorkerId } from '../../domain/index.ts'
+import { suspect } from '../records.ts'
 import { toReceipt } from '../rows.ts'
-import type { NewQuarantine, OutboxClaim, OutboxRecord } from '../store.ts'
+import type { NewQuarantine, OutboxClaim, OutboxRecord, OutboxRenewal } from '../store.ts'
 import type { Counts } from './counts.ts'
 import type { Quarantine } from './quarantine.ts'
 import { receiptColumns, toSealed } from './rows.ts'
+
+interface ClaimedPlan {
+  readonly receipt: number
+  readonly tries: number
+  readonly lost: number
+}
 
 /** An outbox number names a plan when positive (its receipt's seq) and an alert when negative. */
 export class Outbox {
@@ -14,6 +21,8 @@ export class Outbox {
   readonly #alertIsDue
   readonly #claimAlerts
   readonly #plan
+  readonly #renew
+  readonly #tryAlone
   readonly #receiptOf
   readonly #postponePlan
   readonly #postponeAlert
@@ -32,9 +41,9 @@ export class Outbox {
     const lane = (number: 0 | 1) => ({
       isDue: db.prepare(`select 1 from counterfoil_outbox where lane = ${number} and at <= ? limit 1`),
       claim: db.prepare(`
-      update counterfoil_outbox set at = ?, worker = ? where receipt in
+      update counterfoil_outbox set at = ?, worker = ?, lost = lost + (worker is not null and lost < ${suspect}) where receipt in
         (select receipt from counterfoil_outbox where lane = ${number} and at <= ? order by at limit ?)
-      returning receipt, tries`),
+      returning receipt, tries, lost`),
     })
     this.#lanes = [lane(0), lane(1)]
     // counterfoil_alert_at
@@ -45,6 +54,11 @@ export class Outbox {
     this.#plan = db.prepare(`
       select ${receiptColumns}, v.key_id, v.nonce, v.ciphertext
       from counterfoil_receipt r join counterfoil_vault v on v.receipt = r.seq where r.seq = ?`)
+    // The primary key.
+    this.#renew = db.prepare('update counterfoil_outbox set at = ? where worker = ? and receipt = ?')
+    this.#tryAlone = db.prepare(
+      'update counterfoil_outbox set lost = lost + 1 where worker = ? and receipt = ? returning lost',
+    )
     // The primary keys of both.
     this.#receiptOf = db.prepare(
       'select r.id from counterfoil_outbox o join counterfoil_receipt r on r.seq = o.receipt where o.receipt = ?',
@@ -76,16 +90,26 @@ export class Outbox {
         : this.#claimAlerts.all(until, worker, now, Math.ceil(limit / 2))
     ) as Record<string, any>[]
     const room = limit - alerts.length
-    const plans: { receipt: number; tries: number }[] = []
+    const plans: ClaimedPlan[] = []
     for (const { isDue, claim } of this.#lanes) {
       const left = room - plans.length
       if (left > 0 && isDue.get(now) !== undefined) {
-        plans.push(...(claim.all(until, worker, now, left) as typeof plans))
+        plans.push(...(claim.all(until, worker, now, left) as unknown as ClaimedPlan[]))
       }
     }
     alerts.sort((a, b) => a.seq - b.seq)
     plans.sort((a, b) => a.receipt - b.receipt)
     return [...alerts.map(toAlert), ...plans.map((claimed) => this.#toPlan(claimed))]
+  }
+
+  /** @returns nothing where the record is another worker's, or gone */
+  tryAlone({ worker, outbox }: { worker: WorkerId; outbox: number }): number | undefined {
+    return (this.#tryAlone.get(worker, outbox) as { lost: number } | undefined)?.lost
+  }
+
+  renew(renewal: OutboxRenewal): void {
+    const { worker, outbox, now, leaseMs } = renewal
+    for (const number of outbox) this.#renew.run(now + leaseMs, worker, number)
   }
 
   /** The record is there and belongs to this receipt. */
@@ -135,9 +159,9 @@ export class Outbox {
     return changes === 1
   }
 
-  #toPlan({ receipt, tries }: { receipt: number; tries: number }): OutboxRecord {
+  #toPlan({ receipt, tries, lost }: ClaimedPlan): OutboxRecord {
     const row = this.#plan.get(receipt) as Record<string, unknown>
-    return { kind: 'plan', outbox: receipt, tries, receipt: toReceipt(row), payload: toSealed(row) }
+    return { kind: 'plan', outbox: receipt, tries, lost, receipt: toReceipt(row), payload: toSealed(row) }
   }
 }
 

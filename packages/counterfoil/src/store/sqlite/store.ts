@@ -112,6 +112,8 @@ export class SqliteStore implements Store {
   }
 
   readonly claimOutbox: Store['claimOutbox'] = (claim) => this.#call('claimOutbox', claim)
+  readonly tryAlone: Store['tryAlone'] = (record) => this.#call('tryAlone', record)
+  readonly renewOutbox: Store['renewOutbox'] = (renewal) => this.#call('renewOutbox', renewal)
   readonly plan: Store['plan'] = (plan) => this.#call('plan', plan)
   readonly postponePlan: Store['postponePlan'] = (record) => this.#call('postponePlan', record)
   readonly quarantinePlan: Store['quarantinePlan'] = (record) => this.#call('quarantinePlan', record)
