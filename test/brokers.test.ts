@@ -13,6 +13,7 @@ import {
 } from '../packages/counterfoil/src/transports/conformance.ts'
 import { NatsBroker } from '../packages/counterfoil/src/transports/fixtures/nats-broker.ts'
 import { RedisBroker } from '../packages/counterfoil/src/transports/fixtures/redis-broker.ts'
+import { withProgram } from '../packages/counterfoil/src/transports/fixtures/with-program.ts'
 import { brokerProgram, type Places } from './fixtures/broker-program.ts'
 
 /** The whole way with real servers: message in, receipt, plan, effect, message out; each in a transaction of its own. */
@@ -22,6 +23,7 @@ const each = 12
 
 interface Case {
   readonly name: string
+  readonly program: string
   readonly deduplicates: boolean
   readonly start: () => Promise<{ broker: BrokerUnderTest; server: string }>
 }
@@ -29,6 +31,7 @@ interface Case {
 const cases: Case[] = [
   {
     name: 'nats',
+    program: 'nats-server',
     deduplicates: true,
     start: async () => {
       const broker = await NatsBroker.start()
@@ -37,6 +40,7 @@ const cases: Case[] = [
   },
   {
     name: 'redis',
+    program: 'redis-server',
     deduplicates: false,
     start: async () => {
       const broker = await RedisBroker.start(null)
@@ -45,7 +49,9 @@ const cases: Case[] = [
   },
 ]
 
-for (const { name, deduplicates, start } of cases) {
+for (const { program, ...one } of cases) withProgram(program, () => between(one))
+
+function between({ name, deduplicates, start }: Omit<Case, 'program'>): void {
   describe(`a program between two places of ${name}`, () => {
     let broker: BrokerUnderTest
     let server: string

@@ -86,6 +86,7 @@ const contracts = {
     outcomes: [{ status: 202, means: 'accepted' }],
     correlation: { pointer: '/job/id' },
   },
+  'in turn': { ordering: { inTurn: true } },
 } as const satisfies Record<string, Contract>
 
 type KeysOf<T> = T extends unknown ? keyof T : never
