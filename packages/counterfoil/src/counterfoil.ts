@@ -6,12 +6,14 @@ import {
   type Duration,
   type Log,
   milliseconds,
+  noTracing,
   type OwnerRule,
   ownerByRule,
   type Random,
   type Retention,
   type RetentionOptions,
   retentionOf,
+  type Tracing,
 } from './domain/index.ts'
 import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
@@ -162,6 +164,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly random?: Random
   readonly network?: Network
   readonly log?: Log
+  /** Where spans go: `openTelemetry()` of `counterfoil/opentelemetry`. Default: nothing is traced. */
+  readonly tracing?: Tracing
 }
 
 /**
@@ -277,6 +281,7 @@ function assemble<Tx>(
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const log = options.log ?? stderrLog
+  const tracing = options.tracing ?? noTracing
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
   const ownerOf = (name: string, type: string) =>
@@ -358,7 +363,7 @@ function assemble<Tx>(
       const network = running ?? options.network ?? undiciNetwork()
       try {
         const settings = { recipients, owner, lookAgain: () => {} }
-        await inquire({ store, network, clock, random, log }, settings, effect, what, by)
+        await inquire({ store, network, clock, random, log, tracing }, settings, effect, what, by)
       } finally {
         if (running === undefined) await network.close()
       }
@@ -382,8 +387,8 @@ function assemble<Tx>(
       )
     },
     withPorts({ vault, kindOf, ...ports }) {
-      // Alerts and the program's own database client lead out of the simulation.
-      const { transactions: _, ...rest } = options
+      // Alerts, traces and the program's own database client lead out of the simulation.
+      const { transactions: _, tracing: __, ...rest } = options
       return assemble(
         { ...rest, alerts: {}, ...ports },
         { vault, ...(kindOf === undefined ? {} : { kindOf }) },
@@ -415,7 +420,7 @@ function assemble<Tx>(
       await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
-        { store, vault, network, clock, random, log },
+        { store, vault, network, clock, random, log, tracing },
         {
           triggers,
           recipients,
@@ -441,7 +446,7 @@ function assemble<Tx>(
           drainMs: milliseconds(options.drain ?? '10s'),
         },
       )
-      const publishing = { producers, types, store, vault, clock, random, ownerOf }
+      const publishing = { producers, types, store, vault, clock, random, ownerOf, tracing }
       const intake = createReceive({
         ...publishing,
         producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),

@@ -93,6 +93,7 @@ export async function toEffect(
     idempotencyKey: keySent,
     order,
     plannedAt: at,
+    trace: null,
     request: ports.vault.seal(encode(recipient, definition.request(payload), keySent), id),
   }
 }

@@ -5,6 +5,7 @@ import {
   fingerprintJson,
   type JsonValue,
   readJson,
+  type Tracing,
 } from '../domain/index.ts'
 import type { Accepted, SqlExecutor, Store } from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
@@ -13,6 +14,7 @@ import type { InternalEvent } from './internal.ts'
 import { live } from './interpret.ts'
 import type { EventTypes, Producer } from './producer.ts'
 import { contentPrefix, toReceipt } from './receipt.ts'
+import { acceptTraced } from './traced-acceptance.ts'
 
 /** An event that the program publishes. */
 export interface OutgoingEvent<Input> {
@@ -31,6 +33,7 @@ export interface PublishPorts extends AcceptancePorts {
   readonly types: EventTypes
   readonly store: Pick<Store, 'acceptIn'>
   readonly clock: Clock
+  readonly tracing: Tracing
 }
 
 /**
@@ -77,7 +80,9 @@ export async function publish<Input>(
   if (typeof receipt === 'string') {
     throw new CounterfoilError('identity_invalid', `Event '${type}' was not published: ${receipt}.`)
   }
-  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit, null))
+  return await acceptTraced(ports.tracing, { receipt, body, fit }, 'current', (event) =>
+    ports.store.acceptIn(executor, acceptance(ports, event.receipt, body, fit, null)),
+  )
 }
 
 function derivedId(type: string, version: string | null, data: JsonValue): string {

@@ -59,10 +59,10 @@ with given as materialized (
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
     $9::bigint[], $10::boolean[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $16::int[], $17::int[],
     $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
-    $26::text[], $27::int[], $28::bigint[], $29::bigint[], $31::boolean[], $32::text[]) with ordinality as g(id, producer, namespace, source,
+    $26::text[], $27::int[], $28::bigint[], $29::bigint[], $31::boolean[], $32::text[], $33::text[]) with ordinality as g(id, producer, namespace, source,
     event_id, type, schema_version, content_type, bytes, signed, origin, event_at, received_at, key_id, at,
     nonce_bytes, ciphertext_bytes, lease_ms, worker, quarantine, reason, detail, owner, conflict,
-    conflict_owner, copies, last_copy_at, now, holds_beyond, waived, n)
+    conflict_owner, copies, last_copy_at, now, holds_beyond, waived, trace, n)
 ),
 -- receipt_first, receipt_conflict, receipt_content, a marker's digest: one probe each, as the snapshot has them.
 looked as materialized (
@@ -90,17 +90,17 @@ looked as materialized (
 -- receipt_first decides: no row is written when the identity was committed meanwhile.
 fresh as (
   insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived)
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace
   from looked where first_seq is null and not unmarked and (holds_beyond or not beyond) order by n
   on conflict (event_id, delivery) where conflicts_with is null do nothing returning seq
 ),
 disagreeing as (
   insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, conflicts_with)
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, conflicts_with)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, first_seq
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, first_seq
   from looked where not is_same and again_seq is null order by n
   on conflict (delivery, fingerprint) where conflicts_with is not null do nothing returning seq
 ),
@@ -224,6 +224,7 @@ export function acceptParameters(
     String(marking !== null),
     booleans(all.map(({ first }) => first.beyond === 'quarantined')),
     texts(receipts.map(({ waived }) => waived)),
+    texts(receipts.map(({ trace }) => trace)),
   ]
 }
 

@@ -39,9 +39,9 @@ with wanted as materialized (
     m.id is not null as forgotten, m.content <> ${marker(markerBytes)} as differs
   from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $15::int[], $16::int[], $17::int[],
     $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::text[], $23::text[], $24::bigint[], $25::bigint[],
-    $26::bigint[], $30::text[], $31::bigint[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes,
+    $26::bigint[], $30::text[], $31::bigint[], $33::text[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes,
     ciphertext_bytes, idempotency_key, order_domain, order_version, planned_at, key_id, trigger, receipt, caused_at, now,
-    worker, lease_ms, m)
+    worker, lease_ms, trace, m)
   left join lateral (select e.seq, e.id, e.fingerprint from ${s}.effect e
     where e.key = w.key and e.recipient = w.recipient limit 1) known on true
   left join lateral (select x.id, x.content from ${s}.effect_marker x
@@ -71,8 +71,8 @@ planned as (
 ),
 -- In one order everywhere, so that two that create the same effects wait instead of locking each other out.
 created as (
-  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at)
-  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at
+  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace)
+  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace
   from wanted where known_id is null and ${among('plan', 'good')} order by key, recipient
   on conflict (key, recipient) do nothing returning seq
 ),
@@ -227,6 +227,7 @@ function planParameters(
     texts(effects.map(({ begin }) => begin?.worker)),
     numbers(effects.map(({ begin }) => begin?.leaseMs)),
     String(marking !== null),
+    texts(effects.map(({ trace }) => trace)),
   ]
   return {
     parameters,
