@@ -15,7 +15,14 @@ import {
   retentionOf,
   type Tracing,
 } from './domain/index.ts'
-import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
+import {
+  type AlertDelivery,
+  createEngine,
+  type Engine,
+  inquire,
+  type Periodic,
+  type Trigger,
+} from './engine/index.ts'
 import {
   type BackfillIntake,
   backfillIntake,
@@ -33,9 +40,11 @@ import {
   type PublishPorts,
   problem,
   publish,
+  publishAlone,
   readEvent,
 } from './intake/index.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import { RoundTrip } from './round-trip.ts'
 import {
   type Accepted,
   type Alert,
@@ -143,6 +152,12 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
    * least that is safe.
    */
   readonly retention?: RetentionOptions
+  /**
+   * Sends an event of our own from its receipt to a confirmed effect again and again, through the real store, so that
+   * `/metrics` and `/readyz` tell how long that takes. Each leaves a receipt and an effect, which `retention` removes.
+   * Default: none.
+   */
+  readonly roundTrip?: { readonly every: Duration }
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
   /** How long a claim on local work lasts without renewal. Default `10s`. */
@@ -240,6 +255,11 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly running: boolean
   /** Receipts that may wait for their plan before deliveries are refused. */
   readonly maxBacklog: number
+  /**
+   * How long the last round trip took, or the one under way by now, in milliseconds. Null: none is configured, or none
+   * was begun yet.
+   */
+  roundTripMs(): number | null
   /** The same configuration on other ports, for simulation; this one is left alone. */
   withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
 }
@@ -267,8 +287,15 @@ function assemble<Tx>(
   simulated: Partial<Pick<SimulatedPorts, 'vault' | 'kindOf'>>,
 ): Counterfoil<Tx> {
   const { kindOf } = simulated
-  const { store, triggers, transactions } = options
-  const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
+  const { store, transactions } = options
+  const roundTrip =
+    options.roundTrip === undefined ? null : new RoundTrip(milliseconds(options.roundTrip.every))
+  const probing = roundTrip === null ? [] : [roundTrip.parts]
+  const triggers = [...options.triggers, ...probing.map((parts) => parts.trigger)]
+  const recipients = byName('recipient', [
+    ...options.recipients,
+    ...probing.map((parts) => parts.recipient),
+  ]) as ReadonlyMap<string, Recipient>
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
   const producers = byName(
     'producer',
@@ -303,12 +330,15 @@ function assemble<Tx>(
     options.retention === undefined
       ? null
       : retentionOf(options.retention, {
-          producers: [...producers.values()].map((one) => ({
-            name: one.name,
-            retryHorizon: one.kind.retryHorizon,
-            isInternal: isInternal(one),
-          })),
-          recipients: [...recipients.values()],
+          // Ours are done with at once, and never come again.
+          producers: [...producers.values()]
+            .filter((one) => one !== roundTrip?.parts.producer)
+            .map((one) => ({
+              name: one.name,
+              retryHorizon: one.kind.retryHorizon,
+              isInternal: isInternal(one),
+            })),
+          recipients: options.recipients,
         })
   const counters = new Map<string, number>()
   let { vault } = simulated
@@ -328,7 +358,15 @@ function assemble<Tx>(
   const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
     readEvent(producers, types, receipt, payload, clock)
   let keyNetwork: Network | undefined
-  let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
+  let parts:
+    | {
+        intake: Intake
+        engine: Engine
+        network: Network
+        publishing: PublishPorts
+        travelling: Periodic | null
+      }
+    | undefined
 
   return {
     store,
@@ -347,6 +385,7 @@ function assemble<Tx>(
     log,
     counters,
     maxBacklog,
+    roundTripMs: () => roundTrip?.msAt(clock.now()) ?? null,
     async openStore() {
       await store.open({ migrate: false, vault: openVault() })
     },
@@ -388,7 +427,7 @@ function assemble<Tx>(
     },
     withPorts({ vault, kindOf, ...ports }) {
       // Alerts, traces and the program's own database client lead out of the simulation.
-      const { transactions: _, tracing: __, ...rest } = options
+      const { transactions: _, tracing: __, roundTrip: ___, ...rest } = options
       return assemble(
         { ...rest, alerts: {}, ...ports },
         { vault, ...(kindOf === undefined ? {} : { kindOf }) },
@@ -458,11 +497,19 @@ function assemble<Tx>(
         backlogLimit: maxBacklog,
       })
       if (work) engine.start()
-      parts = { intake, engine, network, publishing }
+      const travelling =
+        (work &&
+          roundTrip?.start({
+            ...{ store, clock, random, log },
+            accept: (event) => publishAlone(publishing, event),
+          })) ||
+        null
+      parts = { intake, engine, network, publishing, travelling }
     },
     async stop() {
       const stopping = parts
       parts = undefined
+      await stopping?.travelling?.stop()
       await stopping?.engine.stop()
       await stopping?.network.close()
       await store.close()

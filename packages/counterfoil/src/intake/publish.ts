@@ -7,7 +7,7 @@ import {
   readJson,
   type Tracing,
 } from '../domain/index.ts'
-import type { Accepted, SqlExecutor, Store } from '../store/index.ts'
+import type { Acceptance, Accepted, SqlExecutor, Store } from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import { fitEvent, type Unfit } from './event.ts'
 import type { InternalEvent } from './internal.ts'
@@ -47,7 +47,23 @@ export interface PublishPorts extends AcceptancePorts {
 export async function publish<Input>(
   ports: PublishPorts,
   executor: SqlExecutor,
+  outgoing: OutgoingEvent<Input>,
+): Promise<Accepted> {
+  return await write(ports, outgoing, (entry) => ports.store.acceptIn(executor, entry))
+}
+
+/** The same in a transaction of the store's own. */
+export async function publishAlone<Input>(
+  ports: PublishPorts & { readonly store: Pick<Store, 'accept'> },
+  outgoing: OutgoingEvent<Input>,
+): Promise<Accepted> {
+  return await write(ports, outgoing, (entry) => ports.store.accept(entry))
+}
+
+async function write<Input>(
+  ports: PublishPorts,
   { type: published, id, data }: OutgoingEvent<Input>,
+  accept: (entry: Acceptance) => Promise<Accepted>,
 ): Promise<Accepted> {
   const { producer, type } = published
   const version = published.version ?? null
@@ -81,7 +97,7 @@ export async function publish<Input>(
     throw new CounterfoilError('identity_invalid', `Event '${type}' was not published: ${receipt}.`)
   }
   return await acceptTraced(ports.tracing, { receipt, body, fit }, 'current', (event) =>
-    ports.store.acceptIn(executor, acceptance(ports, event.receipt, body, fit, null)),
+    accept(acceptance(ports, event.receipt, body, fit, null)),
   )
 }
 
