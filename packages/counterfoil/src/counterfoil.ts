@@ -43,6 +43,7 @@ import {
   publishAlone,
   readEvent,
 } from './intake/index.ts'
+import { namedEvents } from './log-events.ts'
 import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
 import { RoundTrip } from './round-trip.ts'
 import {
@@ -307,7 +308,7 @@ function assemble<Tx>(
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
-  const log = options.log ?? stderrLog
+  const log = options.log === undefined ? stderrLog : namedEvents(options.log)
   const tracing = options.tracing ?? noTracing
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
