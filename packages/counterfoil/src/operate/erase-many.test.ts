@@ -36,7 +36,11 @@ describe('erasing what a query finds', () => {
       const payload = vault.seal(Buffer.from(body), entry.receipt.id)
       const accepted = await store.accept({ ...entry, payload })
       if (accepted.outcome !== 'accepted') assert.fail(accepted.outcome)
-      const effect = newEffect({ key: `customer/${customer}/mail/${number}`, payload: String(number), at: dawn })
+      const effect = newEffect({
+        key: `customer/${customer}/mail/${number}`,
+        payload: String(number),
+        at: dawn,
+      })
       await store.plan(planFor(accepted, effect))
     }
   }
