@@ -45,7 +45,7 @@ import {
   readEvent,
 } from './intake/index.ts'
 import { namedEvents } from './log-events.ts'
-import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import { closeRecipients, type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
 import { RoundTrip } from './round-trip.ts'
 import {
   type Accepted,
@@ -61,6 +61,7 @@ import {
   type Transactions,
   Vault,
 } from './store/index.ts'
+import { type Consumer, consumerPorts } from './transports/index.ts'
 
 /** An operator of the configuration. */
 export interface OperatorOptions {
@@ -119,6 +120,13 @@ export interface SequenceOptions {
   readonly within?: string
 }
 
+/** Messages of a broker as deliveries of a producer. */
+export interface ConsumerOptions {
+  /** Its name is the namespace: no message can choose it. */
+  readonly producer: Producer
+  readonly from: Consumer
+}
+
 /** @typeParam Tx what triggers get as `tx`: see `transactions` */
 export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly store: Store
@@ -133,6 +141,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly recipients: readonly Recipient<any>[]
   /** Producers without a trigger; those with one are found through it. */
   readonly producers?: readonly Producer[]
+  /** Brokers whose messages are taken in, from `start()` to `stop()`. */
+  readonly consumers?: readonly ConsumerOptions[]
   /** Who is told when no narrower owner is named. Default `operators`. */
   readonly owner?: string
   /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
@@ -300,14 +310,17 @@ function assemble<Tx>(
     ...options.recipients,
     ...probing.map((parts) => parts.recipient),
   ]) as ReadonlyMap<string, Recipient>
+  const { consumers = [] } = options
+  const consumed = consumers.map((one) => one.producer)
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
   const producers = byName(
     'producer',
-    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])])].map(
+    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? []), ...consumed])].map(
       (producer) => (kindOf === undefined ? producer : { ...producer, kind: kindOf(producer) }),
     ),
   )
   byName('trigger', triggers)
+  checkConsumers(consumers)
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
@@ -433,7 +446,7 @@ function assemble<Tx>(
       // Alerts, traces and the program's own database client lead out of the simulation.
       const { transactions: _, tracing: __, roundTrip: ___, ...rest } = options
       return assemble(
-        { ...rest, alerts: {}, ...ports },
+        { ...rest, alerts: {}, consumers: [], producers: [...(rest.producers ?? []), ...consumed], ...ports },
         { vault, ...(kindOf === undefined ? {} : { kindOf }) },
       )
     },
@@ -512,12 +525,26 @@ function assemble<Tx>(
           })) ||
         null
       parts = { intake, engine, network, publishing, travelling }
+      for (const { producer: of, from } of consumers) {
+        from.start(
+          consumerPorts({
+            producer: of.name,
+            broker: from.broker,
+            receive: intake.receiveArrival,
+            clock,
+            log,
+          }),
+        )
+      }
     },
     async stop() {
       const stopping = parts
+      // First: what they have in hand is settled while there is an intake to take it.
+      if (stopping !== undefined) await Promise.all(consumers.map(({ from }) => from.stop()))
       parts = undefined
       await stopping?.travelling?.stop()
       await stopping?.engine.stop()
+      if (stopping !== undefined) await closeRecipients(recipients.values())
       await stopping?.network.close()
       await store.close()
     },
@@ -544,6 +571,17 @@ function checkBackfills(
       { hint: 'Add it to producers, or subscribe to an event of it.' },
     )
   }
+}
+
+/** What the program publishes itself comes from no broker. */
+function checkConsumers(consumers: readonly ConsumerOptions[]): void {
+  const own = consumers.find(({ producer }) => isInternal(producer))
+  if (own === undefined) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `Producer '${own.producer.name}' is the program itself, and a consumer takes messages in for it.`,
+    { hint: 'Give the messages of a broker a producer of their own.' },
+  )
 }
 
 /** A handle of another client than the one that began the transaction would be none. */

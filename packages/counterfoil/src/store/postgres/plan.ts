@@ -3,7 +3,7 @@ import { attempting } from '../begun.ts'
 import { fingerprintBytes, fingerprintToBytes } from '../digest.ts'
 import { type Marking, markerBytes } from '../marking.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
-import { Block, numbers, type Rows, rowsOf, texts } from './columns.ts'
+import { Block, booleans, numbers, type Rows, rowsOf, texts } from './columns.ts'
 import type { Row, Run } from './connection.ts'
 import type { Marks } from './marks.ts'
 import { enterQuarantine } from './quarantine-return.ts'
@@ -48,7 +48,8 @@ const effectColumns: readonly (readonly [string, string])[] = [
   ['$26::bigint[]', 'now'],
   ['$30::text[]', 'worker'],
   ['$31::bigint[]', 'lease_ms'],
-  ['$33::text[]', 'trace'],
+  ['$33::boolean[]', 'in_turn'],
+  ['$34::text[]', 'trace'],
 ]
 
 /**
@@ -112,8 +113,8 @@ requests as (
   from wanted where ${among('seq', 'created')}
 ),
 opened as (
-  insert into ${s}.open (effect, recipient, domain, state, version, changed_at, at, worker, attempts)
-  select seq, recipient, order_domain, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
+  insert into ${s}.open (effect, recipient, domain, turn, state, version, changed_at, at, worker, attempts)
+  select seq, recipient, order_domain, case when in_turn then order_version end, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
     planned_at, ${nowSql('now')} + planned_at - caused_at + coalesce(lease_ms, 0), worker, (worker is not null)::int
   from wanted where ${among('seq', 'created')}
 ),
@@ -259,6 +260,7 @@ function planParameters(
     texts(effects.map(({ begin }) => begin?.worker)),
     numbers(effects.map(({ begin }) => begin?.leaseMs)),
     String(marking !== null),
+    booleans(effects.map(({ inTurn }) => inTurn === true)),
     texts(effects.map(({ trace }) => trace)),
   ]
   return {
