@@ -36,6 +36,7 @@ const needsItsPeer: Readonly<Record<string, string>> = {
   'counterfoil/json-schema': 'ajv',
   'counterfoil/guard/nest': '@nestjs/common',
   'counterfoil/nest': '@nestjs/common',
+  'counterfoil/opentelemetry': '@opentelemetry/api',
   'counterfoil/adapters/drizzle': 'drizzle-orm',
 }
 
