@@ -18,6 +18,7 @@ const ranks: Record<string, number> = {
   transports: 3.5,
   // counterfoil.ts and its neighbours: where the ports are wired to the rooms.
   '.': 4,
+  frameworks: 5,
   guard: 5,
   operate: 5,
   server: 6,

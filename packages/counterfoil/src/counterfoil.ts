@@ -15,6 +15,7 @@ import {
 } from './domain/index.ts'
 import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
+  type Arrival,
   type BackfillIntake,
   backfillIntake,
   createReceive,
@@ -224,6 +225,8 @@ export interface Counterfoil<Tx = PlanTransaction> {
   receive(request: Request): Promise<Response>
   /** The same for a request of Node's HTTP server whose body nobody has read; cheaper than by way of Fetch. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
+  /** The same for what a framework made of a request: see `counterfoil/express` and its neighbours. */
+  receiveArrival(arrival: Arrival): Promise<Response>
   /**
    * Writes an event of an `internal` producer in a transaction of the program's own: it is there when that
    * commits, and was never there when it rolls back. A conflict does not throw: look at the outcome.
@@ -410,6 +413,9 @@ function assemble<Tx>(
     },
     async receiveIncoming(incoming) {
       return parts === undefined ? notStarted() : await parts.intake.receiveIncoming(incoming)
+    },
+    async receiveArrival(arrival) {
+      return parts === undefined ? notStarted() : await parts.intake.receiveArrival(arrival)
     },
     async publish(tx, event) {
       if (parts === undefined) {

@@ -51,6 +51,7 @@ export {
   producer,
   type Upcast,
 } from './intake/index.ts'
+export { type Outcome, type OutcomeOptions, outcomeOf } from './outcome.ts'
 export {
   type AskContext,
   type CallContext,

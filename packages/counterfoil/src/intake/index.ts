@@ -1,5 +1,5 @@
 export { problem } from './answers.ts'
-export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
+export { type Arrival, fromIncoming, fromNode, fromRequest, type NodeRequest, withBody } from './arrival.ts'
 export {
   type BackfillIntake,
   type BackfillItem,
@@ -11,6 +11,7 @@ export {
   type ReadItem,
   sourceAt,
 } from './backfill/index.ts'
+export { alreadyRead } from './body-limits.ts'
 export { boundedLog } from './bounded-log.ts'
 export { type CloudEvent, type CloudEventReading, readCloudEvent } from './cloudevents/cloud-event.ts'
 export { binaryMessage, type CloudEventMessage, structuredMessage } from './cloudevents/modes.ts'

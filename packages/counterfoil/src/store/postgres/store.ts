@@ -139,7 +139,7 @@ export class PostgresStore implements Store {
     this.#retention = retentionStateStatement(settings.schema)
     this.#decideEffect = new EffectDecide(settings.schema, {
       audit: this.#audit,
-      settle: this.#statements.settle,
+      settle: this.#statements.settleOne,
       parametersOf: (settlement) => settleParameters([settlement], this.#time),
     })
     this.#search = new Search(settings.schema, this.#reading, this.#run)
@@ -349,7 +349,7 @@ export class PostgresStore implements Store {
       schema,
       triggerRole,
       location: this.location,
-      plan: { statement: this.#statements.plan, time: this.#time, marks: this.#marks },
+      plan: this.#batches.planPorts(),
     }
     let end = () => {}
     // Closing waits for it.
