@@ -33,7 +33,7 @@ export interface Intake {
   receive(request: Request): Promise<Response>
   /** The same for a request of Node's HTTP server, at half the cost: its body is read from the socket. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
-  /** The same for what a framework made of a request, or a broker handed over. */
+  /** The same for what came in another way: what a framework made of a request, a message of a broker. */
   receiveArrival(arrival: Arrival): Promise<Response>
 }
 
