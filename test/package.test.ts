@@ -38,6 +38,8 @@ const needsItsPeer: Readonly<Record<string, string>> = {
   'counterfoil/nest': '@nestjs/common',
   'counterfoil/opentelemetry': '@opentelemetry/api',
   'counterfoil/adapters/drizzle': 'drizzle-orm',
+  'counterfoil/nats': '@nats-io/jetstream',
+  'counterfoil/redis': 'redis',
 }
 
 /** Bytes of all files of what `npm install counterfoil` brings, without peers: a megabyte is 1,000,000 of them. */
