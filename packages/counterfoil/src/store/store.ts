@@ -242,7 +242,7 @@ export interface Store {
     readonly limit: number
   }): Promise<BackfillChunk[]>
 
-  /** Calls back when another process may have left work: a hint, which may be missed. @returns the end of it */
+  /** Calls back when an operator or another process may have left work: a hint, which may be missed. @returns the end of it */
   watch?(onWork: () => void): () => void
   /** Looks at the health of what the records are kept in, as `counterfoil doctor` prints it. Changes nothing. */
   examine?(): Promise<Finding[]>

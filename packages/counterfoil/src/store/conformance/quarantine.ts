@@ -128,6 +128,26 @@ export function quarantined(make: MakeStore): void {
   )
 
   it(
+    'a store that calls back tells of what a decision releases, until it is asked no more',
+    on(make, async (store) => {
+      if (store.watch === undefined) return
+      const entry = await entered(store)
+      let hints = 0
+      const told = new Promise<void>((resolve) => {
+        const unwatch = store.watch!(() => {
+          hints++
+          unwatch()
+          resolve()
+        })
+      })
+      await decide(store, entry, { to: 'released' })
+      await told
+      await decide(store, await entered(store), { to: 'released' })
+      assert.equal(hints, 1)
+    }),
+  )
+
+  it(
     'a dismissed entry leaves its receipt in quarantine, and nothing moves it any more',
     on(make, async (store) => {
       const entry = await entered(store)

@@ -53,6 +53,8 @@ describeOn(15, 'with the roles that docs/postgres.md lists', (server) => {
     await store.accept(delivery({ event: 'evt', body: 'other' }))
     await store.accept(unfit('schema-failure'))
     const record = await accepted(store)
+    await store.tryAlone({ worker: alice, outbox: record.outbox })
+    await store.renewOutbox({ worker: alice, outbox: [record.outbox], now: start, leaseMs })
     await store.postponePlan({ outbox: record.outbox, at: start, error: 'x' })
     await store.quarantinePlan({ ...record, quarantine: quarantine('plan-failed'), at: start })
     const work = await begun(store)

@@ -40,6 +40,7 @@ export class SqliteStore implements Store {
   readonly location: string
   readonly #thread: StoreThread
   readonly #calls: Calls
+  readonly #watchers = new Set<() => void>()
   #marking: Marking | undefined
   #state: 'closed' | 'open' | 'closing' = 'closed'
   #closing: Promise<void> | undefined
@@ -134,10 +135,10 @@ export class SqliteStore implements Store {
   readonly listQuarantine: Store['listQuarantine'] = (query) => this.#call('listQuarantine', query)
   readonly showQuarantine: Store['showQuarantine'] = (id) => this.#call('showQuarantine', id)
   readonly decideQuarantine: Store['decideQuarantine'] = (decision) =>
-    this.#call('decideQuarantine', decision)
+    this.#leavingWork('decideQuarantine', decision)
   readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
-  readonly decideEffect: Store['decideEffect'] = (decision) => this.#call('decideEffect', decision)
+  readonly decideEffect: Store['decideEffect'] = (decision) => this.#leavingWork('decideEffect', decision)
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
   readonly knownDeliveries: Store['knownDeliveries'] = (questions) => this.#call('knownDeliveries', questions)
   readonly planBackfill: Store['planBackfill'] = (backfill) => this.#call('planBackfill', backfill)
@@ -177,6 +178,18 @@ export class SqliteStore implements Store {
       commit: (plan: Plan) => this.#order<Planned>({ do: 'commit', session, plan }),
       rollback: () => this.#order<void>({ do: 'rollback', session }),
     }
+  }
+
+  /** Of work that this handle left. What other processes leave is found by the poll. */
+  watch(onWork: () => void): () => void {
+    this.#watchers.add(onWork)
+    return () => this.#watchers.delete(onWork)
+  }
+
+  async #leavingWork<Value>(method: string, argument: unknown): Promise<Value> {
+    const value = await this.#call<Value>(method, argument)
+    for (const onWork of this.#watchers) onWork()
+    return value
   }
 
   #call<Value>(method: string, argument: unknown): Promise<Value> {
