@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse } from '@babel/parser'
+import * as catalogue from '../../packages/counterfoil/src/recipients/catalogue/index.ts'
 
 const root = join(import.meta.dirname, '../..')
 const packageFolder = join(root, 'packages/counterfoil')
@@ -46,11 +47,27 @@ export function publicEntries(): Entry[] {
       if (typeof target === 'string' || target.types === undefined) return []
       const file = target.types.replace('./dist/', '')
       const names = modules.exportsOf(file).sort((a, b) => a.name.localeCompare(b.name))
-      return [{ specifier: path.replace('.', 'counterfoil'), names }]
+      return [
+        { specifier: path.replace('.', 'counterfoil'), names: names.map((name) => described(name, names)) },
+      ]
     })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** What goes without a docstring: a ready contract, which tells of itself, and the options of one function. */
+function described(name: PublicName, names: readonly PublicName[]): PublicName {
+  if (name.docstring !== '') return name
+  const ready = (catalogue as Readonly<Record<string, unknown>>)[name.name]
+  if (name.file.startsWith('recipients/catalogue/') && isReady(ready))
+    return { ...name, docstring: `The contract of ${ready.vendor}. Covers ${ready.about.covers}.` }
+  const taker = names.find((other) => `${other.name.toLowerCase()}options` === name.name.toLowerCase())
+  return taker === undefined ? name : { ...name, docstring: `What \`${taker.name}\` takes.` }
+}
+
+function isReady(value: unknown): value is catalogue.CatalogueEntry {
+  return typeof value === 'object' && value !== null && 'vendor' in value
 }
 
 /** Declaration files, each parsed once. */

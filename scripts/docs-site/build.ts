@@ -23,13 +23,14 @@ export interface SitePage {
 
 /**
  * @param to a folder; what is in it goes
+ * @param code the package's public names
  * @returns every page
  * @throws Error that names each link which leads nowhere
  */
-export async function buildSite(to: string): Promise<readonly SitePage[]> {
+export async function buildSite(to: string, code = publicEntries()): Promise<readonly SitePage[]> {
   const sections = sectionsOf(globSync('**/*.md', { cwd: docs }).sort())
   const written = sections.flatMap(({ pages }) => pages)
-  const entries = publicEntries().map((entry) => ({
+  const entries = code.map((entry) => ({
     file: `api/${entry.specifier.replaceAll('/', '-')}.md`,
     markdown: entryPage(entry),
   }))
