@@ -1,4 +1,5 @@
-// Builds the console into packages/counterfoil/dist/console: `npm ci` does it, and so does the package's build.
+// Builds the console into packages/counterfoil/dist/console, or where it is told: `npm ci` does it, and so does the
+// package's build.
 // Plain JavaScript, as it runs on whatever Node installs the checkout.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const from = join(root, 'console')
-const to = join(root, 'packages/counterfoil/dist/console')
+const [, , to = join(root, 'packages/counterfoil/dist/console')] = process.argv
 
 const esbuild = await import('esbuild').catch(() => null)
 if (esbuild === null) {

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 
 const given = process.argv.slice(2)
 const files =
-  given.length > 0 ? given : ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts']
+  given.length > 0
+    ? given
+    : ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts', 'examples/**/*.test.ts']
 // Browser tests look at the console as its sources are now.
 spawnSync(process.execPath, [join(import.meta.dirname, 'build-console.js')], { stdio: 'inherit' })
 const { status } = spawnSync(

@@ -152,3 +152,9 @@ test('every alert has a runbook', () => {
   for (const [, alert] of alerts)
     assert.match(text, new RegExp(`\`${alert}\`.*\\]\\(#`), `${alert} leads to a section`)
 })
+
+test('the quick start is the one of the README, which is tried in an empty folder', () => {
+  const [, tried] = /^```sh\n([\s\S]*?)^```/m.exec(read('README.md')) ?? []
+  assert.ok(tried?.includes('counterfoil init'))
+  assert.ok(read('docs/quick-start.md').includes(tried!))
+})

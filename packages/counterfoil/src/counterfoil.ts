@@ -15,6 +15,7 @@ import {
 } from './domain/index.ts'
 import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
 import {
+  type Arrival,
   type BackfillIntake,
   backfillIntake,
   createReceive,
@@ -33,7 +34,7 @@ import {
   publish,
   readEvent,
 } from './intake/index.ts'
-import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import { closeRecipients, type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
 import {
   type Accepted,
   type Alert,
@@ -48,6 +49,7 @@ import {
   type Transactions,
   Vault,
 } from './store/index.ts'
+import { type Consumer, consumerPorts } from './transports/index.ts'
 
 /** An operator of the configuration. */
 export interface OperatorOptions {
@@ -108,6 +110,13 @@ export interface SequenceOptions {
   readonly within?: string
 }
 
+/** Messages of a broker as deliveries of a producer. */
+export interface ConsumerOptions {
+  /** Its name is the namespace: no message can choose it. */
+  readonly producer: Producer
+  readonly from: Consumer
+}
+
 /** @typeParam Tx what triggers get as `tx`: see `transactions` */
 export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly store: Store
@@ -122,6 +131,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly recipients: readonly Recipient<any>[]
   /** Producers without a trigger; those with one are found through it. */
   readonly producers?: readonly Producer[]
+  /** Brokers whose messages are taken in, from `start()` to `stop()`. */
+  readonly consumers?: readonly ConsumerOptions[]
   /** Who is told when no narrower owner is named. Default `operators`. */
   readonly owner?: string
   /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
@@ -216,6 +227,8 @@ export interface Counterfoil<Tx = PlanTransaction> {
   receive(request: Request): Promise<Response>
   /** The same for a request of Node's HTTP server whose body nobody has read; cheaper than by way of Fetch. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
+  /** The same for what a framework made of a request: see `counterfoil/express` and its neighbours. */
+  receiveArrival(arrival: Arrival): Promise<Response>
   /**
    * Writes an event of an `internal` producer in a transaction of the program's own: it is there when that
    * commits, and was never there when it rolls back. A conflict does not throw: look at the outcome.
@@ -267,14 +280,17 @@ function assemble<Tx>(
   const { kindOf } = simulated
   const { store, triggers, transactions } = options
   const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
+  const { consumers = [] } = options
+  const consumed = consumers.map((one) => one.producer)
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
   const producers = byName(
     'producer',
-    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])])].map(
+    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? []), ...consumed])].map(
       (producer) => (kindOf === undefined ? producer : { ...producer, kind: kindOf(producer) }),
     ),
   )
   byName('trigger', triggers)
+  checkConsumers(consumers)
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
@@ -387,7 +403,7 @@ function assemble<Tx>(
       // Alerts and the program's own database client lead out of the simulation.
       const { transactions: _, ...rest } = options
       return assemble(
-        { ...rest, alerts: {}, ...ports },
+        { ...rest, alerts: {}, consumers: [], producers: [...(rest.producers ?? []), ...consumed], ...ports },
         { vault, ...(kindOf === undefined ? {} : { kindOf }) },
       )
     },
@@ -399,6 +415,9 @@ function assemble<Tx>(
     },
     async receiveIncoming(incoming) {
       return parts === undefined ? notStarted() : await parts.intake.receiveIncoming(incoming)
+    },
+    async receiveArrival(arrival) {
+      return parts === undefined ? notStarted() : await parts.intake.receiveArrival(arrival)
     },
     async publish(tx, event) {
       if (parts === undefined) {
@@ -456,11 +475,25 @@ function assemble<Tx>(
       })
       if (work) engine.start()
       parts = { intake, engine, network, publishing }
+      for (const { producer: of, from } of consumers) {
+        from.start(
+          consumerPorts({
+            producer: of.name,
+            broker: from.broker,
+            receive: intake.receiveArrival,
+            clock,
+            log,
+          }),
+        )
+      }
     },
     async stop() {
       const stopping = parts
+      // First: what they have in hand is settled while there is an intake to take it.
+      if (stopping !== undefined) await Promise.all(consumers.map(({ from }) => from.stop()))
       parts = undefined
       await stopping?.engine.stop()
+      if (stopping !== undefined) await closeRecipients(recipients.values())
       await stopping?.network.close()
       await store.close()
     },
@@ -487,6 +520,17 @@ function checkBackfills(
       { hint: 'Add it to producers, or subscribe to an event of it.' },
     )
   }
+}
+
+/** What the program publishes itself comes from no broker. */
+function checkConsumers(consumers: readonly ConsumerOptions[]): void {
+  const own = consumers.find(({ producer }) => isInternal(producer))
+  if (own === undefined) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `Producer '${own.producer.name}' is the program itself, and a consumer takes messages in for it.`,
+    { hint: 'Give the messages of a broker a producer of their own.' },
+  )
 }
 
 /** A handle of another client than the one that began the transaction would be none. */

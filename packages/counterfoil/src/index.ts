@@ -3,6 +3,7 @@
 export {
   type AlertOptions,
   type BackfillOptions,
+  type ConsumerOptions,
   type Counterfoil,
   type CounterfoilOptions,
   counterfoil,
@@ -50,6 +51,7 @@ export {
   producer,
   type Upcast,
 } from './intake/index.ts'
+export { type Outcome, type OutcomeOptions, outcomeOf } from './outcome.ts'
 export {
   type AskContext,
   type CallContext,
@@ -80,3 +82,16 @@ export type {
   Store,
   Transactions,
 } from './store/index.ts'
+export type {
+  BrokerMessage,
+  Consumer,
+  ConsumerPorts,
+  Message,
+  OutgoingMessage,
+  Published,
+  Publisher,
+  Transport,
+  TransportOptions,
+  Verdict,
+} from './transports/index.ts'
+export { plainMessages, transport } from './transports/index.ts'

@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { CounterfoilError } from '../domain/index.ts'
 import { type Command, exit } from './command.ts'
-import { configFile, environmentFile, ignoreFile, packageFile, senderFile } from './project.ts'
+import {
+  configFile,
+  environmentFile,
+  ignoreFile,
+  packageFile,
+  senderFile,
+  serviceFile,
+  whatIsMissing,
+} from './project.ts'
 
 export const init: Command = {
   name: 'init',
@@ -17,6 +25,7 @@ export const init: Command = {
     const files: Readonly<Record<string, string>> = {
       'counterfoil.config.ts': configFile,
       'send.ts': senderFile,
+      'mail-service.ts': serviceFile,
       'package.json': packageFile(basename(directory)),
       '.env': environmentFile(randomBytes(24), randomBytes(32)),
       '.gitignore': ignoreFile,
@@ -42,11 +51,16 @@ export const init: Command = {
     out.line()
     out.line('Next:')
     if (given !== '.') out.line(`  cd ${given}`)
-    out.line('  npm install')
+    const kept = there.includes('package.json')
+    const commands = kept
+      ? whatIsMissing(readFileSync(join(directory, 'package.json'), 'utf8'))
+      : ['npm install']
+    for (const command of commands) out.line(`  ${command}`)
     out.line('  npx counterfoil check     what the engine does at each recipient, in words')
-    out.line('  npx counterfoil serve     receives and works until stopped')
-    out.line('  node send.ts              in another terminal: sends an event, twice')
-    out.line('  npx counterfoil effects list')
+    out.line('  node mail-service.ts      the recipient; it loses its first answers')
+    out.line('  npx counterfoil serve     in another terminal: receives and works until stopped')
+    out.line('  node send.ts 7            in a third one: sends an event, twice')
+    out.line('  npx counterfoil effects show order/7/receipt/revision/1')
     return exit.done
   },
 }

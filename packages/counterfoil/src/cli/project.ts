@@ -15,17 +15,23 @@ const orderPaid = shop.event('order.paid', {
   schema: z.object({ order: z.string(), email: z.string() }),
 })
 
-// Put your own API here: give \`url\` instead of \`call\`, and in its contract what it promises.
+// Put your own API here, and in its contract what it promises. This one is mail-service.ts beside this file.
 const mail = recipient('mail', {
-  contract: {},
-  call: async ({ to, order }: { to: string; order: string }, { idempotencyKey }) => {
-    console.log(\`mail to \${to} about order \${order}, key \${idempotencyKey}\`)
+  url: process.env.MAIL_SERVICE ?? 'http://127.0.0.1:4850',
+  allowPrivateAddresses: true, // for this machine alone
+  contract: {
+    idempotency: {
+      header: 'Idempotency-Key',
+      remembersFor: '24h',
+      otherPayload: 'refused',
+      replays: 'first-success',
+    },
   },
 })
 
 const sendReceipt = mail.effect('receipt.send', {
   payload: z.object({ to: z.string(), order: z.string() }),
-  request: (payload) => payload,
+  request: (payload) => ({ method: 'POST', path: '/mails', body: payload }),
 })
 
 export default counterfoil({
@@ -74,10 +80,55 @@ for (let delivery = 1; delivery <= 2; delivery++) {
 }
 `
 
+export const serviceFile = `// Stands for somebody's mail API. It remembers keys for as long as it runs, and it loses its first answer to each:
+// the mail is sent, and the caller does not hear of it.
+import { createServer } from 'node:http'
+
+const sent = new Map<string, string>()
+const server = createServer(async (request, response) => {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  const key = String(request.headers['idempotency-key'])
+  const first = sent.get(key)
+  if (first === undefined) {
+    sent.set(key, body)
+    console.log(\`sent a mail: \${body}, key \${key}; the answer is lost\`)
+    response.destroy()
+  } else if (first !== body) {
+    response.writeHead(422).end()
+  } else {
+    console.log(\`asked again under key \${key}: the first answer, and no second mail\`)
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"sent":true}')
+  }
+})
+server.listen(Number(process.env.PORT ?? 4850), '127.0.0.1', () => {
+  const { port } = server.address() as { port: number }
+  console.log(\`the mail service is at http://127.0.0.1:\${port}\`)
+})
+`
+
 export const ignoreFile = `node_modules
 .env
 counterfoil.db*
 `
+
+const dependencies: Readonly<Record<string, string>> = { counterfoil: '^0.1.0', zod: '^4.0.0' }
+
+/** Commands that bring a package.json that was there to what the other files need. Empty when it has everything. */
+export function whatIsMissing(packageJson: string): readonly string[] {
+  let about: { type?: unknown; dependencies?: object; devDependencies?: object }
+  try {
+    about = JSON.parse(packageJson)
+  } catch {
+    about = {}
+  }
+  const installed = { ...about.devDependencies, ...about.dependencies }
+  const missing = Object.keys(dependencies).filter((name) => !Object.hasOwn(installed, name))
+  return [
+    ...(about.type === 'module' ? [] : ['npm pkg set type=module']),
+    ...(missing.length === 0 ? [] : [`npm install ${missing.join(' ')}`]),
+  ]
+}
 
 /** @param name of the directory; npm takes it in lower case and without most characters */
 export function packageFile(name: string): string {
@@ -90,7 +141,7 @@ export function packageFile(name: string): string {
     private: true,
     type: 'module',
     scripts: { start: 'counterfoil serve', check: 'counterfoil check' },
-    dependencies: { counterfoil: '^0.1.0', zod: '^4.0.0' },
+    dependencies,
     engines: { node: '>=24.15' },
   }
   return `${JSON.stringify(about, null, 2)}\n`

@@ -86,6 +86,7 @@ const contracts = {
     outcomes: [{ status: 202, means: 'accepted' }],
     correlation: { pointer: '/job/id' },
   },
+  'in turn': { ordering: { inTurn: true } },
 } as const satisfies Record<string, Contract>
 
 type KeysOf<T> = T extends unknown ? keyof T : never
@@ -116,7 +117,7 @@ const every = {
     KeysOf<Lookup>,
     1
   >,
-  ordering: { fence: 1, conditional: 1, tombstone: 1 } satisfies Record<keyof Ordering, 1>,
+  ordering: { fence: 1, conditional: 1, tombstone: 1, inTurn: 1 } satisfies Record<keyof Ordering, 1>,
 }
 
 describe('the published schema', () => {

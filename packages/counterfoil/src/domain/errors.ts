@@ -10,6 +10,7 @@ export const errorCodes = {
   body_too_large: 'The body is larger than the limit.',
   body_too_slow: 'The body did not arrive within the time limit.',
   body_broken: 'The body ended before it was complete.',
+  body_already_read: 'A body parser has read the body before the delivery came here.',
   content_type_unsupported: 'The content type is not one this producer sends.',
   content_encoding_unsupported: 'The body is compressed in a way that is not understood.',
   syntax_invalid: 'The body is not valid for its content type.',

@@ -141,7 +141,7 @@ describe('a request of Node’s HTTP server', () => {
 
   test('whose body somebody else has read is our own fault', async () => {
     prepare = (incoming) => new Promise((resolve) => incoming.once('data', resolve))
-    assert.equal(await raw('standard', sized('m7'), (socket) => socket.write(paid)), '503 internal')
+    assert.equal(await raw('standard', sized('m7'), (socket) => socket.write(paid)), '503 body_already_read')
     prepare = async () => {}
   })
 

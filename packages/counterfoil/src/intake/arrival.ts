@@ -76,6 +76,26 @@ export function fromIncoming(incoming: IncomingMessage): Arrival {
   }
 }
 
+/** A request of Node's HTTP server, or of a framework on it. */
+export type NodeRequest = IncomingMessage & {
+  /** What Express and Nest keep of the path when a router is mounted below one. */
+  readonly originalUrl?: string
+}
+
+/** The same as `fromIncoming`, with the path as the client sent it. */
+export function fromNode(request: NodeRequest): Arrival {
+  return { ...fromIncoming(request), url: request.originalUrl ?? request.url ?? '' }
+}
+
+/** An arrival whose body somebody has read: these were its bytes. */
+export function withBody(arrival: Arrival, body: Uint8Array): Arrival {
+  return {
+    ...arrival,
+    readBody: async ({ maxBytes }) =>
+      body.byteLength > maxBytes ? tooLarge(maxBytes) : { kind: 'read', body },
+  }
+}
+
 function fits(rawHeaders: readonly string[]): boolean {
   if (rawHeaders.length > 2 * maxHeaders) return false
   let bytes = 0

@@ -81,9 +81,11 @@ export function tooSlow(maxReadMs: number): BodyReading {
 
 /** Somebody else has read it, and what he made of it is not what was signed. */
 export function alreadyRead(): CounterfoilError {
-  return new CounterfoilError('internal', 'The body was read before the delivery came here.', {
-    hint: 'Hand over the request as it came, before any body parser: the signature covers its raw bytes.',
-  })
+  return new CounterfoilError(
+    'body_already_read',
+    'A body parser has read the body before the delivery came here, and its raw bytes are gone.',
+    { hint: 'Place the receiver before any body parser: the signature covers the raw bytes.' },
+  )
 }
 
 export function refused(code: ErrorCode, why: string): BodyReading {

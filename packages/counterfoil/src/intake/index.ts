@@ -1,5 +1,5 @@
 export { problem } from './answers.ts'
-export { type Arrival, fromIncoming, fromRequest } from './arrival.ts'
+export { type Arrival, fromIncoming, fromNode, fromRequest, type NodeRequest, withBody } from './arrival.ts'
 export {
   type BackfillIntake,
   type BackfillItem,
@@ -11,6 +11,11 @@ export {
   type ReadItem,
   sourceAt,
 } from './backfill/index.ts'
+export { alreadyRead } from './body-limits.ts'
+export { boundedLog } from './bounded-log.ts'
+export { type CloudEvent, type CloudEventReading, readCloudEvent } from './cloudevents/cloud-event.ts'
+export { binaryMessage, type CloudEventMessage, structuredMessage } from './cloudevents/modes.ts'
+export type { Delivery } from './delivery.ts'
 export { isSupported, type Opened, readEvent } from './event.ts'
 export { gateOf } from './gate.ts'
 export {
@@ -29,7 +34,7 @@ export {
   type ProducerOptions,
   producer,
 } from './producer.ts'
-export type { ProducerKind } from './producer-kind.ts'
+export type { OfflineKind, ProducerKind } from './producer-kind.ts'
 export { type OutgoingEvent, type PublishPorts, publish } from './publish.ts'
 export { createReceive, type Intake, type IntakePorts } from './receive.ts'
 export type { Upcast } from './schema-version.ts'

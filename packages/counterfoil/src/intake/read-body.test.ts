@@ -119,6 +119,6 @@ test('a body that somebody else has read is our own fault, and says what to do',
   const locked = new Request('http://h.test/', { method: 'POST', body: '{}' })
   locked.body?.getReader()
   for (const request of [used, locked]) {
-    await assert.rejects(read(request), { code: 'internal', hint: /before any body parser/ })
+    await assert.rejects(read(request), { code: 'body_already_read', hint: /before any body parser/ })
   }
 })

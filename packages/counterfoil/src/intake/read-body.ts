@@ -14,7 +14,7 @@ import {
  * Reads the body of a Fetch request within its limits. Never reads further than one chunk past the limit, and
  * the rest is not pulled.
  *
- * @throws CounterfoilError `internal` when somebody else has read the body before
+ * @throws CounterfoilError `body_already_read` when somebody else has read the body before
  */
 export async function readBody(request: Request, limits: BodyLimits, clock: Clock): Promise<BodyReading> {
   const { headers } = request

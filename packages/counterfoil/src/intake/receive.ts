@@ -33,6 +33,8 @@ export interface Intake {
   receive(request: Request): Promise<Response>
   /** The same for a request of Node's HTTP server, at half the cost: its body is read from the socket. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
+  /** The same for what came in another way: what a framework made of a request, a message of a broker. */
+  receiveArrival(arrival: Arrival): Promise<Response>
 }
 
 /** Who receives what, and what its sender is told: an acknowledgement only after the commit (design.md section 3, Intake). */
@@ -132,6 +134,7 @@ export function createReceive(ports: IntakePorts): Intake {
     counters,
     receive: (request) => receive(fromRequest(request)),
     receiveIncoming: (incoming) => receive(fromIncoming(incoming)),
+    receiveArrival: receive,
   }
 }
 

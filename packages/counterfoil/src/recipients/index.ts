@@ -14,6 +14,7 @@ export { type PublishedContractOptions, publishedContract } from './published-co
 export { ask, close, type EffectAddress, encode, placeOf, prepare } from './reach.ts'
 export {
   type CallOptions,
+  closeRecipients,
   type EffectDefinition,
   type HttpOptions,
   type Recipient,

@@ -387,6 +387,8 @@ export interface NewEffect extends EffectRecord {
   readonly trigger: string
   /** The request, sealed: the same bytes for every attempt. */
   readonly request: Sealed
+  /** It has an order, and is not begun before every effect of an earlier version in its domain here is final. */
+  readonly inTurn?: true
   /**
    * Where this plan creates the effect, its first attempt begins in the same transaction, at the time of the plan:
    * decisions 2 and 3 in one commit, for a worker that has a place free.
@@ -449,6 +451,8 @@ export interface DueClaim {
   readonly slots: Readonly<Record<string, number>>
   /** Of the recipients that have some. */
   readonly limits?: Readonly<Record<string, Limits>>
+  /** Recipients that take effects in turn. */
+  readonly inTurn?: readonly string[]
 }
 
 export interface EffectWork {

@@ -1,15 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Arrival, fromIncoming } from '../../intake/index.ts'
+import type { ServerResponse } from 'node:http'
+import { type Arrival, fromNode, type NodeRequest as PlainRequest, withBody } from '../../intake/index.ts'
 import type { StoredAnswer } from '../answer.ts'
 import type { Guard, Handler } from '../guard.ts'
 import type { Mode } from '../store.ts'
 
 /** A request of Node's HTTP server, or of a framework on it that may have parsed the body already. */
-export type NodeRequest = IncomingMessage & {
-  /** What Express and Nest keep of the path when a router is mounted below one. */
-  readonly originalUrl?: string
-  readonly body?: unknown
-}
+export type NodeRequest = PlainRequest & { readonly body?: unknown }
 
 /**
  * For Express, for Nest on Express, and for Node's own server: guards one route.
@@ -63,21 +59,13 @@ export function respond(response: ServerResponse, { status, headers, body }: Sto
 
 /** The body from the socket, or from whoever has read it before. */
 export function arrivalOf(request: NodeRequest): Arrival {
-  const arrival = { ...fromIncoming(request), url: request.originalUrl ?? request.url ?? '' }
+  const arrival = fromNode(request)
   return request.readableDidRead ? withParsedBody(arrival, request.body) : arrival
 }
 
 /** A body that a parser has read; what it made of JSON has the same canonical form. */
 export function withParsedBody(arrival: Arrival, parsed: unknown): Arrival {
-  return {
-    ...arrival,
-    async readBody({ maxBytes }) {
-      const body = bytesOf(parsed)
-      return body.byteLength > maxBytes
-        ? { kind: 'refused', code: 'body_too_large', why: `the body is larger than ${maxBytes} bytes` }
-        : { kind: 'read', body }
-    },
-  }
+  return withBody(arrival, bytesOf(parsed))
 }
 
 function bytesOf(parsed: unknown): Uint8Array {
