@@ -6,14 +6,23 @@ import {
   type Duration,
   type Log,
   milliseconds,
+  noTracing,
   type OwnerRule,
   ownerByRule,
   type Random,
   type Retention,
   type RetentionOptions,
   retentionOf,
+  type Tracing,
 } from './domain/index.ts'
-import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
+import {
+  type AlertDelivery,
+  createEngine,
+  type Engine,
+  inquire,
+  type Periodic,
+  type Trigger,
+} from './engine/index.ts'
 import {
   type Arrival,
   type BackfillIntake,
@@ -32,9 +41,12 @@ import {
   type PublishPorts,
   problem,
   publish,
+  publishAlone,
   readEvent,
 } from './intake/index.ts'
+import { namedEvents } from './log-events.ts'
 import { closeRecipients, type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import { RoundTrip } from './round-trip.ts'
 import {
   type Accepted,
   type Alert,
@@ -154,6 +166,12 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
    * least that is safe.
    */
   readonly retention?: RetentionOptions
+  /**
+   * Sends an event of our own from its receipt to a confirmed effect again and again, through the real store, so that
+   * `/metrics` and `/readyz` tell how long that takes. Each leaves a receipt and an effect, which `retention` removes.
+   * Default: none.
+   */
+  readonly roundTrip?: { readonly every: Duration }
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
   /** How long a claim on local work lasts without renewal. Default `10s`. */
@@ -175,6 +193,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly random?: Random
   readonly network?: Network
   readonly log?: Log
+  /** Where spans go: `openTelemetry()` of `counterfoil/opentelemetry`. Default: nothing is traced. */
+  readonly tracing?: Tracing
 }
 
 /**
@@ -251,6 +271,11 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly running: boolean
   /** Receipts that may wait for their plan before deliveries are refused. */
   readonly maxBacklog: number
+  /**
+   * How long the last round trip took, or the one under way by now, in milliseconds. Null: none is configured, or none
+   * was begun yet.
+   */
+  roundTripMs(): number | null
   /** The same configuration on other ports, for simulation; this one is left alone. */
   withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
 }
@@ -278,8 +303,15 @@ function assemble<Tx>(
   simulated: Partial<Pick<SimulatedPorts, 'vault' | 'kindOf'>>,
 ): Counterfoil<Tx> {
   const { kindOf } = simulated
-  const { store, triggers, transactions } = options
-  const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
+  const { store, transactions } = options
+  const roundTrip =
+    options.roundTrip === undefined ? null : new RoundTrip(milliseconds(options.roundTrip.every))
+  const probing = roundTrip === null ? [] : [roundTrip.parts]
+  const triggers = [...options.triggers, ...probing.map((parts) => parts.trigger)]
+  const recipients = byName('recipient', [
+    ...options.recipients,
+    ...probing.map((parts) => parts.recipient),
+  ]) as ReadonlyMap<string, Recipient>
   const { consumers = [] } = options
   const consumed = consumers.map((one) => one.producer)
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
@@ -294,7 +326,8 @@ function assemble<Tx>(
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
-  const log = options.log ?? stderrLog
+  const log = options.log === undefined ? stderrLog : namedEvents(options.log)
+  const tracing = options.tracing ?? noTracing
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
   const ownerOf = (name: string, type: string) =>
@@ -316,12 +349,15 @@ function assemble<Tx>(
     options.retention === undefined
       ? null
       : retentionOf(options.retention, {
-          producers: [...producers.values()].map((one) => ({
-            name: one.name,
-            retryHorizon: one.kind.retryHorizon,
-            isInternal: isInternal(one),
-          })),
-          recipients: [...recipients.values()],
+          // Ours are done with at once, and never come again.
+          producers: [...producers.values()]
+            .filter((one) => one !== roundTrip?.parts.producer)
+            .map((one) => ({
+              name: one.name,
+              retryHorizon: one.kind.retryHorizon,
+              isInternal: isInternal(one),
+            })),
+          recipients: options.recipients,
         })
   const counters = new Map<string, number>()
   let { vault } = simulated
@@ -341,7 +377,15 @@ function assemble<Tx>(
   const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
     readEvent(producers, types, receipt, payload, clock)
   let keyNetwork: Network | undefined
-  let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
+  let parts:
+    | {
+        intake: Intake
+        engine: Engine
+        network: Network
+        publishing: PublishPorts
+        travelling: Periodic | null
+      }
+    | undefined
 
   return {
     store,
@@ -360,6 +404,7 @@ function assemble<Tx>(
     log,
     counters,
     maxBacklog,
+    roundTripMs: () => roundTrip?.msAt(clock.now()) ?? null,
     async openStore() {
       await store.open({ migrate: false, vault: openVault() })
     },
@@ -376,7 +421,7 @@ function assemble<Tx>(
       const network = running ?? options.network ?? undiciNetwork()
       try {
         const settings = { recipients, owner, lookAgain: () => {} }
-        await inquire({ store, network, clock, random, log }, settings, effect, what, by)
+        await inquire({ store, network, clock, random, log, tracing }, settings, effect, what, by)
       } finally {
         if (running === undefined) await network.close()
       }
@@ -400,8 +445,8 @@ function assemble<Tx>(
       )
     },
     withPorts({ vault, kindOf, ...ports }) {
-      // Alerts and the program's own database client lead out of the simulation.
-      const { transactions: _, ...rest } = options
+      // Alerts, traces and the program's own database client lead out of the simulation.
+      const { transactions: _, tracing: __, roundTrip: ___, ...rest } = options
       return assemble(
         { ...rest, alerts: {}, consumers: [], producers: [...(rest.producers ?? []), ...consumed], ...ports },
         { vault, ...(kindOf === undefined ? {} : { kindOf }) },
@@ -436,7 +481,7 @@ function assemble<Tx>(
       await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
-        { store, vault, network, clock, random, log },
+        { store, vault, network, clock, random, log, tracing },
         {
           triggers,
           recipients,
@@ -462,7 +507,7 @@ function assemble<Tx>(
           drainMs: milliseconds(options.drain ?? '10s'),
         },
       )
-      const publishing = { producers, types, store, vault, clock, random, ownerOf }
+      const publishing = { producers, types, store, vault, clock, random, ownerOf, tracing }
       const intake = createReceive({
         ...publishing,
         producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),
@@ -474,7 +519,14 @@ function assemble<Tx>(
         backlogLimit: maxBacklog,
       })
       if (work) engine.start()
-      parts = { intake, engine, network, publishing }
+      const travelling =
+        (work &&
+          roundTrip?.start({
+            ...{ store, clock, random, log },
+            accept: (event) => publishAlone(publishing, event),
+          })) ||
+        null
+      parts = { intake, engine, network, publishing, travelling }
       for (const { producer: of, from } of consumers) {
         from.start(
           consumerPorts({
@@ -492,6 +544,7 @@ function assemble<Tx>(
       // First: what they have in hand is settled while there is an intake to take it.
       if (stopping !== undefined) await Promise.all(consumers.map(({ from }) => from.stop()))
       parts = undefined
+      await stopping?.travelling?.stop()
       await stopping?.engine.stop()
       if (stopping !== undefined) await closeRecipients(recipients.values())
       await stopping?.network.close()

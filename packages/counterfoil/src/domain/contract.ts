@@ -25,6 +25,8 @@ export interface Contract {
   readonly times?: { readonly plannedAt?: string; readonly begunAt?: string }
   /** Where an answer says how long to wait, beside `Retry-After` and the `RateLimit` fields, which are always read. */
   readonly waits?: readonly WaitRule[]
+  /** False: requests carry no `traceparent` (W3C Trace Context), as where unknown headers are refused. Default: they may. */
+  readonly traceparent?: false
 }
 
 /** Where the key stands in a request: a header, a member of the JSON or form body, or a member of the query. */

@@ -42,7 +42,7 @@ export type HeadersFunction = (about: {
 }) => Record<string, string> | Promise<Record<string, string>>
 
 export interface HttpPorts {
-  readonly network: Network
+  readonly network: Pick<Network, 'send'>
   readonly clock: Clock
 }
 

@@ -21,4 +21,5 @@ export {
   type RecipientOptions,
   recipient,
 } from './recipient.ts'
+export { tracedNetwork } from './traced-network.ts'
 export { type UndiciNetworkOptions, undiciNetwork } from './undici-network.ts'
