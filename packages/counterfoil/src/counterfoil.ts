@@ -101,6 +101,7 @@ export interface TwoPersons {
   readonly many?: number
 }
 
+/** Who is told, and of what nobody has looked at. */
 export interface AlertOptions {
   /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
   readonly to?: AlertDelivery
@@ -120,6 +121,7 @@ export interface BackfillOptions {
   readonly sequence?: SequenceOptions
 }
 
+/** The number by which a backfill tells that events are missing. */
 export interface SequenceOptions {
   /** JSON Pointer of the number in an event's payload. */
   readonly pointer: string

@@ -36,6 +36,7 @@ export type KeyPlace =
   | { readonly pointer: string; readonly header?: never; readonly query?: never }
   | { readonly query: string; readonly header?: never; readonly pointer?: never }
 
+/** How a recipient recognises a repeated request, and for how long. */
 export type Idempotency = KeyPlace & {
   /** Default: `cf_` and 43 characters of base64url. Where a recipient folds case, use the uuid form or base32. */
   readonly format?: KeyFormat
@@ -59,6 +60,7 @@ export type Idempotency = KeyPlace & {
   readonly marker?: AnswerMember
 }
 
+/** How a recipient is asked whether it acted, and what its answers prove. */
 export type Lookup = LookupQuestion & {
   /** How long after an attempt the first question makes sense. Default `1s`. */
   readonly after?: Duration
@@ -137,11 +139,13 @@ export interface AnswerPattern {
   readonly body?: { readonly pointer: string; readonly equals: string | number | boolean | null }
 }
 
+/** What one kind of answer to an attempt means. */
 export interface OutcomeRule extends AnswerPattern {
   /** `accepted`: taken on and not yet done. The effect stays unknown, and the lookup tells its end. */
   readonly means: 'confirmed' | 'refused' | 'fenced' | 'not-acted' | 'accepted' | 'unknown'
 }
 
+/** What one kind of a lookup's answer means. */
 export interface LookupRule extends AnswerPattern {
   /** `pending`: the recipient knows of it and has not finished. */
   readonly means: 'acted' | 'refused' | 'absent' | 'pending' | 'nothing'

@@ -293,6 +293,7 @@ export interface Acceptance {
   readonly beyond?: 'quarantined'
 }
 
+/** What became of a delivery, once its transaction was committed. */
 export type Accepted =
   | {
       readonly outcome: 'accepted'
@@ -360,6 +361,7 @@ export type OutboxRecord =
     }
   | { readonly kind: 'alert'; readonly outbox: number; readonly tries: number; readonly alert: Alert }
 
+/** Word that a person is needed: committed with its cause, and handed on as an effect or to `onAlert`. */
 export interface Alert {
   readonly reason: string
   readonly owner: string
