@@ -12,6 +12,8 @@ const ranks: Record<string, number> = {
   recipients: 1,
   // Beside the engine: an adapter knows one database client and the port.
   adapters: 2,
+  // The same for telemetry.
+  opentelemetry: 2,
   engine: 2,
   intake: 3,
   // Above intake, which it hands messages to; a broker each in a folder of its own.

@@ -6,14 +6,23 @@ import {
   type Duration,
   type Log,
   milliseconds,
+  noTracing,
   type OwnerRule,
   ownerByRule,
   type Random,
   type Retention,
   type RetentionOptions,
   retentionOf,
+  type Tracing,
 } from './domain/index.ts'
-import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
+import {
+  type AlertDelivery,
+  createEngine,
+  type Engine,
+  inquire,
+  type Periodic,
+  type Trigger,
+} from './engine/index.ts'
 import {
   type Arrival,
   type BackfillIntake,
@@ -32,8 +41,10 @@ import {
   type PublishPorts,
   problem,
   publish,
+  publishAlone,
   readEvent,
 } from './intake/index.ts'
+import { namedEvents } from './log-events.ts'
 import {
   closeRecipients,
   isSource,
@@ -42,6 +53,7 @@ import {
   type RecipientSource,
   undiciNetwork,
 } from './recipients/index.ts'
+import { RoundTrip } from './round-trip.ts'
 import {
   type Accepted,
   type Alert,
@@ -89,6 +101,7 @@ export interface TwoPersons {
   readonly many?: number
 }
 
+/** Who is told, and of what nobody has looked at. */
 export interface AlertOptions {
   /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
   readonly to?: AlertDelivery
@@ -108,6 +121,7 @@ export interface BackfillOptions {
   readonly sequence?: SequenceOptions
 }
 
+/** The number by which a backfill tells that events are missing. */
 export interface SequenceOptions {
   /** JSON Pointer of the number in an event's payload. */
   readonly pointer: string
@@ -159,6 +173,12 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
    * least that is safe.
    */
   readonly retention?: RetentionOptions
+  /**
+   * Sends an event of our own from its receipt to a confirmed effect again and again, through the real store, so that
+   * `/metrics` and `/readyz` tell how long that takes. Each leaves a receipt and an effect, which `retention` removes.
+   * Default: none.
+   */
+  readonly roundTrip?: { readonly every: Duration }
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
   /** How long a claim on local work lasts without renewal. Default `10s`. */
@@ -180,6 +200,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly random?: Random
   readonly network?: Network
   readonly log?: Log
+  /** Where spans go: `openTelemetry()` of `counterfoil/opentelemetry`. Default: nothing is traced. */
+  readonly tracing?: Tracing
 }
 
 /**
@@ -256,6 +278,11 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly running: boolean
   /** Receipts that may wait for their plan before deliveries are refused. */
   readonly maxBacklog: number
+  /**
+   * How long the last round trip took, or the one under way by now, in milliseconds. Null: none is configured, or none
+   * was begun yet.
+   */
+  roundTripMs(): number | null
   /** The same configuration on other ports, for simulation; this one is left alone. */
   withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
 }
@@ -283,12 +310,16 @@ function assemble<Tx>(
   simulated: Partial<Pick<SimulatedPorts, 'vault' | 'kindOf'>>,
 ): Counterfoil<Tx> {
   const { kindOf } = simulated
-  const { store, triggers, transactions } = options
+  const { store, transactions } = options
+  const roundTrip =
+    options.roundTrip === undefined ? null : new RoundTrip(milliseconds(options.roundTrip.every))
+  const probing = roundTrip === null ? [] : [roundTrip.parts]
+  const triggers = [...options.triggers, ...probing.map((parts) => parts.trigger)]
   const sources = options.recipients.filter(isSource)
-  const recipients = byName(
-    'recipient',
-    options.recipients.filter((one): one is Recipient => !isSource(one)),
-  )
+  const recipients = byName('recipient', [
+    ...options.recipients.filter((one): one is Recipient => !isSource(one)),
+    ...probing.map((parts) => parts.recipient as Recipient),
+  ])
   for (const source of sources) source.attach(recipients)
   const { consumers = [] } = options
   const consumed = consumers.map((one) => one.producer)
@@ -304,7 +335,8 @@ function assemble<Tx>(
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
-  const log = options.log ?? stderrLog
+  const log = options.log === undefined ? stderrLog : namedEvents(options.log)
+  const tracing = options.tracing ?? noTracing
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
   const ownerOf = (name: string, type: string) =>
@@ -326,12 +358,19 @@ function assemble<Tx>(
     options.retention === undefined
       ? null
       : retentionOf(options.retention, {
-          producers: [...producers.values()].map((one) => ({
-            name: one.name,
-            retryHorizon: one.kind.retryHorizon,
-            isInternal: isInternal(one),
-          })),
-          recipients: [...new Set([...recipients.values(), ...sources])],
+          // Ours are done with at once, and never come again.
+          producers: [...producers.values()]
+            .filter((one) => one !== roundTrip?.parts.producer)
+            .map((one) => ({
+              name: one.name,
+              retryHorizon: one.kind.retryHorizon,
+              isInternal: isInternal(one),
+            })),
+          recipients: [
+            ...new Set(
+              [...recipients.values(), ...sources].filter((one) => one !== roundTrip?.parts.recipient),
+            ),
+          ],
         })
   const counters = new Map<string, number>()
   let { vault } = simulated
@@ -351,7 +390,15 @@ function assemble<Tx>(
   const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
     readEvent(producers, types, receipt, payload, clock)
   let keyNetwork: Network | undefined
-  let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
+  let parts:
+    | {
+        intake: Intake
+        engine: Engine
+        network: Network
+        publishing: PublishPorts
+        travelling: Periodic | null
+      }
+    | undefined
 
   return {
     store,
@@ -370,6 +417,7 @@ function assemble<Tx>(
     log,
     counters,
     maxBacklog,
+    roundTripMs: () => roundTrip?.msAt(clock.now()) ?? null,
     async openStore() {
       await store.open({ migrate: false, vault: openVault() })
     },
@@ -386,7 +434,7 @@ function assemble<Tx>(
       const network = running ?? options.network ?? undiciNetwork()
       try {
         const settings = { recipients, owner, lookAgain: () => {} }
-        await inquire({ store, network, clock, random, log }, settings, effect, what, by)
+        await inquire({ store, network, clock, random, log, tracing }, settings, effect, what, by)
       } finally {
         if (running === undefined) await network.close()
       }
@@ -410,8 +458,8 @@ function assemble<Tx>(
       )
     },
     withPorts({ vault, kindOf, ...ports }) {
-      // Alerts and the program's own database client lead out of the simulation.
-      const { transactions: _, ...rest } = options
+      // Alerts, traces and the program's own database client lead out of the simulation.
+      const { transactions: _, tracing: __, roundTrip: ___, ...rest } = options
       return assemble(
         { ...rest, alerts: {}, consumers: [], producers: [...(rest.producers ?? []), ...consumed], ...ports },
         { vault, ...(kindOf === undefined ? {} : { kindOf }) },
@@ -446,7 +494,7 @@ function assemble<Tx>(
       await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
-        { store, vault, network, clock, random, log },
+        { store, vault, network, clock, random, log, tracing },
         {
           triggers,
           recipients,
@@ -473,7 +521,7 @@ function assemble<Tx>(
           drainMs: milliseconds(options.drain ?? '10s'),
         },
       )
-      const publishing = { producers, types, store, vault, clock, random, ownerOf }
+      const publishing = { producers, types, store, vault, clock, random, ownerOf, tracing }
       const intake = createReceive({
         ...publishing,
         producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),
@@ -485,7 +533,14 @@ function assemble<Tx>(
         backlogLimit: maxBacklog,
       })
       if (work) engine.start()
-      parts = { intake, engine, network, publishing }
+      const travelling =
+        (work &&
+          roundTrip?.start({
+            ...{ store, clock, random, log },
+            accept: (event) => publishAlone(publishing, event),
+          })) ||
+        null
+      parts = { intake, engine, network, publishing, travelling }
       for (const { producer: of, from } of consumers) {
         from.start(
           consumerPorts({
@@ -503,6 +558,7 @@ function assemble<Tx>(
       // First: what they have in hand is settled while there is an intake to take it.
       if (stopping !== undefined) await Promise.all(consumers.map(({ from }) => from.stop()))
       parts = undefined
+      await stopping?.travelling?.stop()
       await stopping?.engine.stop()
       if (stopping !== undefined) await closeRecipients(recipients.values())
       await stopping?.network.close()

@@ -59,6 +59,7 @@ const contracts = {
     correlation: { pointer: '/id' },
     waits: [{ header: 'X-Reset', as: 'epoch-seconds', when: { status: 403 } }],
     times: { plannedAt: 'Effect-Planned-At', begunAt: 'Attempt-Begun-At' },
+    traceparent: false,
   },
   'key in the body': {
     idempotency: {
@@ -99,6 +100,7 @@ const every = {
     correlation: 1,
     waits: 1,
     times: 1,
+    traceparent: 1,
   } satisfies Record<keyof Contract, 1>,
   idempotency: {
     ...{

@@ -25,6 +25,8 @@ export interface Contract {
   readonly times?: { readonly plannedAt?: string; readonly begunAt?: string }
   /** Where an answer says how long to wait, beside `Retry-After` and the `RateLimit` fields, which are always read. */
   readonly waits?: readonly WaitRule[]
+  /** False: requests carry no `traceparent` (W3C Trace Context), as where unknown headers are refused. Default: they may. */
+  readonly traceparent?: false
 }
 
 /** Where the key stands in a request: a header, a member of the JSON or form body, or a member of the query. */
@@ -34,6 +36,7 @@ export type KeyPlace =
   | { readonly pointer: string; readonly header?: never; readonly query?: never }
   | { readonly query: string; readonly header?: never; readonly pointer?: never }
 
+/** How a recipient recognises a repeated request, and for how long. */
 export type Idempotency = KeyPlace & {
   /** Default: `cf_` and 43 characters of base64url. Where a recipient folds case, use the uuid form or base32. */
   readonly format?: KeyFormat
@@ -57,6 +60,7 @@ export type Idempotency = KeyPlace & {
   readonly marker?: AnswerMember
 }
 
+/** How a recipient is asked whether it acted, and what its answers prove. */
 export type Lookup = LookupQuestion & {
   /** How long after an attempt the first question makes sense. Default `1s`. */
   readonly after?: Duration
@@ -135,11 +139,13 @@ export interface AnswerPattern {
   readonly body?: { readonly pointer: string; readonly equals: string | number | boolean | null }
 }
 
+/** What one kind of answer to an attempt means. */
 export interface OutcomeRule extends AnswerPattern {
   /** `accepted`: taken on and not yet done. The effect stays unknown, and the lookup tells its end. */
   readonly means: 'confirmed' | 'refused' | 'fenced' | 'not-acted' | 'accepted' | 'unknown'
 }
 
+/** What one kind of a lookup's answer means. */
 export interface LookupRule extends AnswerPattern {
   /** `pending`: the recipient knows of it and has not finished. */
   readonly means: 'acted' | 'refused' | 'absent' | 'pending' | 'nothing'

@@ -103,6 +103,7 @@ export const errorCodes = {
   internal: 'An assertion of Counterfoil itself failed; please report it.',
 } as const
 
+/** A stable code of `errorCodes`. */
 export type ErrorCode = keyof typeof errorCodes
 
 /** What went wrong, where, and what to do about it. Never holds a secret or a payload. */

@@ -95,6 +95,7 @@ export async function toEffect(
     order,
     ...(order !== null && takesInTurn(recipient.contract) ? { inTurn: true as const } : {}),
     plannedAt: at,
+    trace: null,
     request: ports.vault.seal(encode(recipient, definition.request(payload), keySent), id),
   }
 }

@@ -23,6 +23,7 @@ export interface DeclareEffect {
   ): void
 }
 
+/** What a trigger's `plan` is given beside the event. */
 export interface PlanContext<Tx = PlanTransaction> {
   /**
    * The transaction that the plan commits in: the handle of the program's own database client, or else our own
@@ -42,6 +43,7 @@ export interface Subscription<Data = unknown> {
     | undefined
 }
 
+/** What lets work begin and plans effects, as `trigger()` makes it. */
 export interface Trigger<Data = any, Tx = any> {
   readonly name: string
   readonly on: readonly Subscription<Data>[]

@@ -29,6 +29,7 @@ export interface EventV2 {
   readonly isBase64Encoded: boolean
 }
 
+/** What a Lambda function answers to API Gateway or a function URL. */
 export interface LambdaAnswer {
   readonly statusCode: number
   readonly headers: Record<string, string>

@@ -45,6 +45,7 @@ export async function fromResponse(response: Response): Promise<Answer> {
   return { status: response.status, headers: Object.fromEntries(response.headers), body }
 }
 
+/** A stored answer as a Fetch `Response`. */
 export function toResponse({ status, headers, body }: StoredAnswer): Response {
   const empty = status === 204 || status === 304
   return new Response(empty ? null : (body as Uint8Array<ArrayBuffer>), {

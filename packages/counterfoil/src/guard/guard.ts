@@ -40,6 +40,7 @@ export type Inside = {
   readonly answer: StoredAnswer
 }
 
+/** The recipient side in a service of yours, as `guard()` makes it. */
 export interface Guard<Tx, M extends Mode> {
   /** What this guard promises; published at `/.well-known/counterfoil-contract.json`. */
   readonly contract: Contract

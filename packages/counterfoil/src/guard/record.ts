@@ -13,6 +13,7 @@ import type { Outcome, Session } from './store.ts'
  */
 export type KeyState = 'acted' | 'refused' | 'failed' | 'tombstoned' | 'in-flight' | 'absent'
 
+/** What became of a key, as lookups and closed keys tell it. */
 export interface KeyRecord {
   readonly state: KeyState
   /** When it was answered or closed. */

@@ -12,6 +12,7 @@ export interface CallerRequest {
   header(name: string): string | null
 }
 
+/** What `guard()` takes: its store, who calls, and how long keys are remembered. */
 export interface GuardOptions<Tx, M extends Mode> {
   /** The owner's own database: `sqliteGuardStore` or `postgresGuardStore`. */
   readonly store: GuardStore<Tx, M>

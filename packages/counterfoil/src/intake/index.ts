@@ -35,7 +35,7 @@ export {
   producer,
 } from './producer.ts'
 export type { OfflineKind, ProducerKind } from './producer-kind.ts'
-export { type OutgoingEvent, type PublishPorts, publish } from './publish.ts'
+export { type OutgoingEvent, type PublishPorts, publish, publishAlone } from './publish.ts'
 export { createReceive, type Intake, type IntakePorts } from './receive.ts'
 export type { Upcast } from './schema-version.ts'
 export type { HandOff } from './take.ts'

@@ -21,6 +21,7 @@ export interface InternalEvent<Input = unknown, Data = unknown> extends EventTyp
   readonly schema: StandardSchemaV1<Input, Data> | undefined
 }
 
+/** Settings of a producer that is the program itself. */
 export interface InternalOptions {
   /** Who looks after this producer's quarantine. Default: the configuration's owner. */
   readonly owner?: string

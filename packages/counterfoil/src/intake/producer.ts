@@ -16,6 +16,7 @@ export type {
   Verification,
 } from './producer-kind.ts'
 
+/** Limits and settings of a producer, whatever its kind. */
 export interface ProducerOptions {
   /** Who looks after this producer's quarantine. Default: the configuration's owner. */
   readonly owner?: string
@@ -34,6 +35,7 @@ export interface ProducerOptions {
   readonly rate?: Rate
 }
 
+/** An authenticated source of events, as `producer()` makes it; its name is its namespace. */
 export interface Producer {
   /** Route and namespace: `stripe/acct_1` receives at `POST /in/stripe/acct_1`. */
   readonly name: string

@@ -38,6 +38,7 @@ export interface CallContext {
   readonly fetch: typeof fetch
 }
 
+/** What a lookup or tombstone function of the program is given. */
 export interface AskContext {
   readonly idempotencyKey: IdempotencyKey
   readonly effectKey: EffectKey
@@ -61,7 +62,9 @@ export type CallReading =
       readonly retryAfterMs?: number
     }
 
+/** What a lookup function of the program found. */
 export type LookupReading = LookupFinding['kind'] | Omit<LookupFinding, 'status'>
+/** What a tombstone function of the program was told. */
 export type TombstoneReading = TombstoneFinding['kind'] | Omit<TombstoneFinding, 'status'>
 
 /** The far side of an effect as a function of this program: a vendor's SDK, a database, a queue. */

@@ -59,7 +59,7 @@ export interface HeadersAbout {
 }
 
 export interface HttpPorts {
-  readonly network: Network
+  readonly network: Pick<Network, 'send'>
   readonly clock: Clock
 }
 

@@ -22,4 +22,5 @@ export {
   recipient,
 } from './recipient.ts'
 export { isSource, type RecipientSource } from './recipient-source.ts'
+export { tracedNetwork } from './traced-network.ts'
 export { type UndiciNetworkOptions, undiciNetwork } from './undici-network.ts'

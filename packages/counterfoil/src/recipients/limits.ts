@@ -1,5 +1,6 @@
 import { CounterfoilError, type Duration, type Limits, milliseconds } from '../domain/index.ts'
 
+/** Bounds of a recipient over all processes of one store. */
 export interface LimitOptions {
   /** Attempts in flight at once. One whose lease ended counts no longer, though its call may still be on its way. */
   readonly concurrency?: number

@@ -13,6 +13,7 @@ import { undiciNetwork } from './undici-network.ts'
 /** Contracts are short. */
 const maxContractBytes = 256 * 1024
 
+/** How a published contract is fetched. */
 export interface PublishedContractOptions {
   /** Default: a connection of its own, closed afterwards. */
   readonly network?: Network

@@ -33,6 +33,7 @@ interface CommonOptions<C extends Contract> {
   readonly lookup?: (about: AskContext) => Promise<LookupReading>
 }
 
+/** A recipient that is reached over HTTP. */
 export interface HttpOptions<C extends Contract> extends CommonOptions<C> {
   readonly url: string
   /** Credentials and the like: asked for at each call and stored nowhere. May be async. */
@@ -42,6 +43,7 @@ export interface HttpOptions<C extends Contract> extends CommonOptions<C> {
   readonly call?: never
 }
 
+/** A recipient that is reached by a function of the program instead of a URL. */
 export interface CallOptions<C extends Contract, Request> extends CommonOptions<C> {
   /**
    * Carries an effect out, once a call: a vendor's SDK, for example. Switch the SDK's own retries off, or hand it
@@ -57,6 +59,7 @@ export interface CallOptions<C extends Contract, Request> extends CommonOptions<
   readonly url?: never
 }
 
+/** What `recipient()` takes: a URL or a function, and the contract. */
 export type RecipientOptions<C extends Contract, Request = EffectRequest> =
   | HttpOptions<C>
   | CallOptions<C, Request>
@@ -101,6 +104,7 @@ export type Reach =
       readonly close?: () => Promise<void>
     } & CallRecipient)
 
+/** The far side of effects, with its contract, as `recipient()` makes it. */
 export type Recipient<C extends Contract = Contract, Request = any> = Reach & Defines<C, Request>
 
 /**

@@ -9,6 +9,7 @@ const maxAnswerHeaderBytes = 16_384
 /** setTimeout counts no further. */
 const maxTimerMs = 2_147_483_647
 
+/** Settings of the network that recipients are reached over. */
 export interface UndiciNetworkOptions {
   /** Connections to one origin at once; more requests wait, and their deadline runs. Default 128. */
   readonly connectionsPerOrigin?: number

@@ -178,6 +178,8 @@ export interface Store {
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
   listEffects(query: EffectQuery): Promise<EffectView[]>
+  /** Those whose key begins so, by key and then recipient, in the order of bytes. */
+  listEffectsByKey(query: EffectKeyQuery): Promise<EffectView[]>
   /** By effect id, effect key, or idempotency key; all that match. */
   showEffects(name: string): Promise<EffectStory[]>
   /** A page costs the same however many entries there are; so it may be short and still not the last. */
@@ -291,6 +293,7 @@ export interface Acceptance {
   readonly beyond?: 'quarantined'
 }
 
+/** What became of a delivery, once its transaction was committed. */
 export type Accepted =
   | {
       readonly outcome: 'accepted'
@@ -358,6 +361,7 @@ export type OutboxRecord =
     }
   | { readonly kind: 'alert'; readonly outbox: number; readonly tries: number; readonly alert: Alert }
 
+/** Word that a person is needed: committed with its cause, and handed on as an effect or to `onAlert`. */
 export interface Alert {
   readonly reason: string
   readonly owner: string
@@ -517,6 +521,13 @@ export interface ReceiptQuery extends Page {
 export interface EffectQuery extends Page {
   readonly recipient?: string
   readonly state?: EffectState
+}
+
+export interface EffectKeyQuery {
+  readonly prefix: string
+  readonly limit: number
+  /** The last of the page before. */
+  readonly after?: { readonly key: string; readonly recipient: string }
 }
 
 /** Newest first with `before`, oldest first with `after`; each the id of the last row of the page before. */

@@ -18,8 +18,10 @@ export const crashableCalls = [
   'forget',
   'erase',
 ] as const
+/** A call of the store around which a process can be made to crash. */
 export type CrashableCall = (typeof crashableCalls)[number]
 
+/** Where around a call of the store a process crashes. */
 export type StoreFault =
   /** The process dies at this call. `before`: nothing of it was written; `after`: all of it was, and nobody was told. */
   | {

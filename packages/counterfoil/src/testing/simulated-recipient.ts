@@ -18,6 +18,7 @@ export type NetworkFault =
   | 'stalled-request'
   | 'slow-answer'
 
+/** How a simulated recipient behaves. */
 export interface SimulatedRecipientOptions extends MemoryOptions {
   readonly clock: Clock
   /** Asked once a request, with its number from 0, lookups not counted. Default: no fault. */

@@ -21,6 +21,7 @@ export type Verdict =
 /** Never rejects. Called for as many messages at once as the consumer has in flight. */
 export type TakeMessage = (message: BrokerMessage) => Promise<Verdict>
 
+/** What a consumer of a broker is given from outside. */
 export interface ConsumerPorts {
   readonly take: TakeMessage
   /** Told in one clause of what goes wrong at the broker; the consumer tries again by itself. */

@@ -14,6 +14,7 @@ import { type Borrowed, lender, type PgClient, type PgPool } from './client.ts'
 import { migrations } from './migrations.ts'
 import { type Closing, closing, keeping, Statements } from './statements.ts'
 
+/** Settings of a guard's records on PostgreSQL. */
 export interface PostgresGuardOptions {
   /** Begins the names of the guard's tables. Default `guard_`. */
   readonly prefix?: string

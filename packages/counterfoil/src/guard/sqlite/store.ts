@@ -6,6 +6,7 @@ import { endedByHandler, type GuardStore, type Outcome, outsideTransaction, type
 import { migrations } from './migrations.ts'
 import { Statements } from './statements.ts'
 
+/** Settings of a guard's records on SQLite. */
 export interface SqliteGuardOptions {
   /** Begins the names of the guard's tables. Default `guard_`. */
   readonly prefix?: string

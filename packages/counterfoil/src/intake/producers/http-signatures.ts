@@ -26,6 +26,7 @@ import {
   verified,
 } from '../signature.ts'
 
+/** A key that verifies HTTP message signatures (RFC 9421). */
 export interface HttpSignatureKey {
   /** As `keyid` names it; several may share one while one is replaced. */
   readonly keyid: string

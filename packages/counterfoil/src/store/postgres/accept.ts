@@ -69,6 +69,7 @@ const columns: readonly (readonly [string, string])[] = [
   ['$29::bigint[]', 'now'],
   ['$31::boolean[]', 'holds_beyond'],
   ['$32::text[]', 'waived'],
+  ['$33::text[]', 'trace'],
 ]
 
 /** Design decision 1 for many deliveries: one statement, one round trip, one commit. */
@@ -117,17 +118,17 @@ looked as materialized (
 -- receipt_first decides: no row is written when the identity was committed meanwhile.
 fresh as (
   insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived)
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace
   from looked where first_seq is null and not unmarked and (holds_beyond or not beyond) order by n
   on conflict (event_id, delivery) where conflicts_with is null do nothing returning seq
 ),
 disagreeing as (
   insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, conflicts_with)
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, conflicts_with)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, first_seq
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, first_seq
   from looked where not is_same and again_seq is null order by n
   on conflict (delivery, fingerprint) where conflicts_with is not null do nothing returning seq
 ),
@@ -257,6 +258,7 @@ export function acceptParameters(
     String(marking !== null),
     booleans(all.map(({ first }) => first.beyond === 'quarantined')),
     texts(receipts.map(({ waived }) => waived)),
+    texts(receipts.map(({ trace }) => trace)),
   ]
 }
 

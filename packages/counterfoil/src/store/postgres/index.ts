@@ -4,6 +4,7 @@ import { parseHosts } from './hosts.ts'
 import { PostgresStore } from './store.ts'
 import type { StoreClock } from './time.ts'
 
+/** Settings of the store on PostgreSQL. */
 export interface PostgresOptions {
   /** Where our tables are; made by the migration. Default `counterfoil`. */
   readonly schema?: string

@@ -49,6 +49,7 @@ const effectColumns: readonly (readonly [string, string])[] = [
   ['$30::text[]', 'worker'],
   ['$31::bigint[]', 'lease_ms'],
   ['$33::boolean[]', 'in_turn'],
+  ['$34::text[]', 'trace'],
 ]
 
 /**
@@ -100,8 +101,8 @@ planned as (
 ),
 -- In one order everywhere, so that two that create the same effects wait instead of locking each other out.
 created as (
-  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at)
-  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at
+  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace)
+  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace
   from wanted where known_id is null and ${among('plan', 'good')} order by key, recipient
   on conflict (key, recipient) do nothing returning seq
 ),
@@ -260,6 +261,7 @@ function planParameters(
     numbers(effects.map(({ begin }) => begin?.leaseMs)),
     String(marking !== null),
     booleans(effects.map(({ inTurn }) => inTurn === true)),
+    texts(effects.map(({ trace }) => trace)),
   ]
   return {
     parameters,

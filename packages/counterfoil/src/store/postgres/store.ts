@@ -386,6 +386,8 @@ export class PostgresStore implements Store {
   readonly retention: Store['retention'] = () => this.#taken(() => retentionState(this.#retention, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
   readonly readRequest: Store['readRequest'] = (id) => this.#taken(() => this.#reading.readRequest(id))
+  readonly listEffectsByKey: Store['listEffectsByKey'] = (query) =>
+    this.#taken(() => this.#search.effectsByKey(query))
   readonly search: Store['search'] = (query) => this.#taken(() => this.#search.search(query))
   readonly survey: Store['survey'] = (query) => this.#taken(() => this.#survey.survey(query))
   readonly keepSample: Store['keepSample'] = (sample) => this.#taken(() => this.#survey.keepSample(sample))

@@ -41,8 +41,8 @@ export class Accept {
     // counterfoil_receipt_first decides: no row is written when the identity is known.
     this.#insert = db.prepare(`
       insert into counterfoil_receipt (id, producer, namespace, source, event_id, type, schema_version, content_type, bytes,
-        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as, waived)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as, waived, trace)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       on conflict (event_id, delivery) where conflicts_with is null do nothing`)
     this.#seal = db.prepare(
       'insert into counterfoil_vault (receipt, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
@@ -128,6 +128,7 @@ export class Accept {
       conflictsWith,
       sameContentAs,
       packed[23],
+      packed[24],
     )
     if (changes === 0) return null
     const seq = lastInsertRowid as number

@@ -122,6 +122,7 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
       readMarkerKey: () => markers.readKey(),
       writeMarkerKey: (kept) => markers.writeKey(kept),
       readRequest: (effect) => reading.readRequest(effect),
+      listEffectsByKey: (query) => search.effectsByKey(query),
       search: (query) => search.search(query),
       survey: (query) => survey.survey(query),
       keepSample: (sample) => survey.keepSample(sample),

@@ -6,6 +6,7 @@ import { SqliteStore } from './store.ts'
 export { MemoryDatabase, type MemoryDatabaseOptions, type MemoryHandle } from './memory.ts'
 export type { SqliteExecutor } from './user-transaction.ts'
 
+/** Settings of the embedded store. */
 export interface SqliteOptions {
   /** How long a commit waits for another process's transaction. Default 5000. */
   readonly busyTimeoutMs?: number

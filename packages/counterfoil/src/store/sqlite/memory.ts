@@ -11,6 +11,7 @@ import { SqliteStore } from './store.ts'
 
 const options = { path: ':memory:', busyTimeoutMs: 0, synchronous: 'off' } as const
 
+/** Settings of a database in memory. */
 export interface MemoryDatabaseOptions {
   /** Time for the limit of a trigger's transaction. Default: real time. */
   readonly after?: After

@@ -43,8 +43,8 @@ export class Planning {
       'select seq, id, fingerprint from counterfoil_effect where key = ? and recipient = ?',
     )
     this.#insert = db.prepare(`
-      insert into counterfoil_effect (id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, state, version, changed_at, in_turn)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      insert into counterfoil_effect (id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, state, version, changed_at, in_turn, trace)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     this.#request = db.prepare(
       'insert into counterfoil_request (effect, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
@@ -161,6 +161,7 @@ export class Planning {
       begin === undefined ? 1 : 2,
       plannedAt,
       inTurn,
+      effect.trace,
     )
     const seq = written.lastInsertRowid as number
     this.#request.run(seq, request.keyId, request.nonce, request.ciphertext)

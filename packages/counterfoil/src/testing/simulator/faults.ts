@@ -48,8 +48,10 @@ export const faultKinds = {
   'operator repeats a decision': 'an operator sends a decision again',
 } as const
 
+/** A kind of fault; `faultKinds` lists them. */
 export type FaultKind = keyof typeof faultKinds
 
+/** One fault that the simulator played. */
 export interface Fault {
   /** Names the fault in its schedule: leave it out with `without`. */
   readonly id: string

@@ -99,6 +99,7 @@ export const shapes = {
   ),
 } as const satisfies Record<string, Shape>
 
+/** A shape of contract that the simulator plays; `shapeNames` lists them. */
 export type ShapeName = keyof typeof shapes | 'guard' | 'guard that forgets'
 
 /** What the two guards promise; their contracts are those that the guard itself publishes. */
@@ -121,6 +122,7 @@ export const guardPromises = {
   },
 } as const satisfies Record<string, Promises>
 
+/** Every shape of contract that the simulator plays. */
 export const shapeNames: readonly ShapeName[] = [
   ...(Object.keys(shapes) as (keyof typeof shapes)[]),
   'guard',

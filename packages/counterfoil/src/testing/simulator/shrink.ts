@@ -1,6 +1,7 @@
 import type { Violation } from './checks/index.ts'
 import { type Simulated, simulate } from './simulate.ts'
 
+/** The shortest story that still breaks what the whole one broke. */
 export interface Shrunk {
   /** The schedule with nothing in it that its violation does not need. */
   readonly simulated: Simulated

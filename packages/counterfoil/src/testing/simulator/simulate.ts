@@ -8,6 +8,7 @@ import { runSchedule } from './schedule.ts'
 import { storyOf } from './story.ts'
 import { Workbench } from './workbench.ts'
 
+/** Which schedule is played, and on what. */
 export interface SimulateOptions {
   /** Ids of faults (`Simulated.faults`) and indexes of deliveries that are left out; everything else stays as it was. */
   readonly without?: { readonly faults?: ReadonlySet<string>; readonly deliveries?: ReadonlySet<number> }

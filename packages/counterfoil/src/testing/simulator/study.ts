@@ -8,6 +8,7 @@ import { defaultOutageMs, findInRetention } from './retention-findings.ts'
 import { type Simulated, simulateScenario } from './simulate.ts'
 import { type UserEvent, userScenario } from './user-scenario.ts'
 
+/** How many schedules of a configuration are played, and with which events. */
 export interface StudyOptions {
   /** Events to send, by type; what is not given is derived from the schema of the type. */
   readonly examples?: Examples

@@ -40,6 +40,7 @@ export class Tally {
   }
 }
 
+/** What schedules met, summed, as JSON carries it. */
 export interface TallyRecord {
   readonly schedules: number
   readonly faults: number

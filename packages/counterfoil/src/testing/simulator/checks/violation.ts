@@ -25,8 +25,10 @@ export const invariants = [
   'I21',
   'I22',
 ] as const
+/** One of I1 to I22 (docs/design.md, Invariants). */
 export type Invariant = (typeof invariants)[number]
 
+/** An invariant that a history breaks, and how. */
 export interface Violation {
   readonly invariant: Invariant
   /** One sentence: what is so and may not be. */
