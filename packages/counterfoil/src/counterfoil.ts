@@ -45,7 +45,14 @@ import {
   readEvent,
 } from './intake/index.ts'
 import { namedEvents } from './log-events.ts'
-import { closeRecipients, type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import {
+  closeRecipients,
+  isSource,
+  type Network,
+  type Recipient,
+  type RecipientSource,
+  undiciNetwork,
+} from './recipients/index.ts'
 import { RoundTrip } from './round-trip.ts'
 import {
   type Accepted,
@@ -140,7 +147,7 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly transactions?: Transactions<Tx>
   readonly triggers: readonly Trigger<any, NoInfer<Tx>>[]
   /** Every recipient that a trigger plans effects for. */
-  readonly recipients: readonly Recipient<any>[]
+  readonly recipients: readonly (Recipient<any> | RecipientSource)[]
   /** Producers without a trigger; those with one are found through it. */
   readonly producers?: readonly Producer[]
   /** Brokers whose messages are taken in, from `start()` to `stop()`. */
@@ -308,10 +315,12 @@ function assemble<Tx>(
     options.roundTrip === undefined ? null : new RoundTrip(milliseconds(options.roundTrip.every))
   const probing = roundTrip === null ? [] : [roundTrip.parts]
   const triggers = [...options.triggers, ...probing.map((parts) => parts.trigger)]
+  const sources = options.recipients.filter(isSource)
   const recipients = byName('recipient', [
-    ...options.recipients,
-    ...probing.map((parts) => parts.recipient),
-  ]) as ReadonlyMap<string, Recipient>
+    ...options.recipients.filter((one): one is Recipient => !isSource(one)),
+    ...probing.map((parts) => parts.recipient as Recipient),
+  ])
+  for (const source of sources) source.attach(recipients)
   const { consumers = [] } = options
   const consumed = consumers.map((one) => one.producer)
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
@@ -357,7 +366,11 @@ function assemble<Tx>(
               retryHorizon: one.kind.retryHorizon,
               isInternal: isInternal(one),
             })),
-          recipients: options.recipients,
+          recipients: [
+            ...new Set(
+              [...recipients.values(), ...sources].filter((one) => one !== roundTrip?.parts.recipient),
+            ),
+          ],
         })
   const counters = new Map<string, number>()
   let { vault } = simulated
@@ -485,6 +498,7 @@ function assemble<Tx>(
         {
           triggers,
           recipients,
+          sources,
           owner,
           ownerOf,
           plannedBy: options.version ?? 'unversioned',
@@ -600,7 +614,7 @@ function checkTransactions(triggers: readonly Trigger[], transactions: Transacti
 function byName<Named extends { readonly name: string }>(
   what: string,
   named: readonly Named[],
-): ReadonlyMap<string, Named> {
+): Map<string, Named> {
   const map = new Map<string, Named>()
   for (const one of named) {
     if (map.has(one.name)) {

@@ -10,11 +10,15 @@ export type Outcome = {
   readonly why: string
   /** With `unknown`: the recipient has taken it on and will act later, so it is asked and not repeated. */
   readonly accepted?: true
-  /** With `notActed`: repeating will not mend it, so its owner is told at once. */
-  readonly alert?: 'credentials-refused'
+  /** Repeating will not mend it, so its owner is told at once. */
+  readonly alert?: 'credentials-refused' | 'endpoint-switched-off'
+  /** Its owner is told of the recipient as a whole, and not of each effect that waits for it. */
+  readonly toldAsWhole?: true
   readonly status?: number
   /** How long the recipient asked to be left alone, bounded. */
   readonly retryAfterMs?: number
+  /** How long everything sent there waits, where that is another time. */
+  readonly quietMs?: number
   /** The recipient's own id of the operation. */
   readonly correlation?: string
 }

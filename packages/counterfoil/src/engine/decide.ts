@@ -271,7 +271,8 @@ function noticeOf(
   now: Instant,
 ): Notice | undefined {
   if (learned.kind !== 'answer' || next.kind === 'operator') return undefined
-  const { alert: reason, why } = learned.outcome
+  const { alert: reason, why, toldAsWhole } = learned.outcome
+  if (reason === undefined && toldAsWhole === true) return undefined
   const notice = reason === undefined ? overdue(situation, now) : { reason, why }
   const told = effect.evidence.some(
     (entry) => entry.kind === 'escalation' && entry.why.startsWith(`${notice?.reason}:`),

@@ -40,9 +40,7 @@ export class Dispatcher implements FirstPlaces {
     this.#settings = settings
     this.worker = settings.worker
     this.leaseMs = settings.leaseMs
-    for (const [name, recipient] of settings.recipients) {
-      this.#places.set(name, new Places(recipient.concurrency))
-    }
+    this.#meet()
     this.#inTurn = [...settings.recipients]
       .filter(([, { contract }]) => takesInTurn(contract))
       .map(([name]) => name)
@@ -74,6 +72,7 @@ export class Dispatcher implements FirstPlaces {
 
   /** A hint that effects are due: looks for them, soon when many are wanted at once and few places are free. */
   wake(recipients: Iterable<string> = this.#places.keys()): void {
+    this.#meet()
     for (const name of recipients) this.#behind.add(name)
     this.#refill()
   }
@@ -83,11 +82,21 @@ export class Dispatcher implements FirstPlaces {
    * where the limits over all workers have to be counted by a claim, and where a claim finds whose turn it is.
    */
   reserve(recipient: string): Place | null {
+    this.#meet()
     const places = this.#places.get(recipient)
     const isClaimed = this.#limits[recipient] !== undefined || this.#inTurn.includes(recipient)
     const waits = this.#behind.has(recipient) || isClaimed
     if (this.#stopped || waits || places === undefined || !this.#isCalled(recipient)) return null
     return places.free > 0 ? places.take() : null
+  }
+
+  /** Recipients come while the program runs, and none goes. */
+  #meet(): void {
+    const { recipients } = this.#settings
+    if (recipients.size === this.#places.size) return
+    for (const [name, { concurrency }] of recipients) {
+      if (!this.#places.has(name)) this.#places.set(name, new Places(concurrency))
+    }
   }
 
   /** Looks for due effects now: for the poll, which is the truth behind the hints. */
@@ -102,6 +111,8 @@ export class Dispatcher implements FirstPlaces {
     try {
       do {
         this.#again = false
+        for (const source of this.#settings.sources ?? []) source.freshen()
+        this.#meet()
         const slots = this.#freePlaces()
         if (Object.keys(slots).length === 0) return
         // A hint that comes while the store answers is about what the answer may not have.
@@ -168,9 +179,11 @@ export class Dispatcher implements FirstPlaces {
     return slots
   }
 
-  /** It has not asked to be left alone. */
-  #isCalled(recipient: string): boolean {
-    return (this.#quiet.get(recipient) ?? 0) <= this.#ports.clock.now()
+  /** It is not switched off and has not asked to be left alone. */
+  #isCalled(name: string): boolean {
+    const recipient = this.#settings.recipients.get(name)
+    if (recipient?.kind === 'http' && recipient.isOff?.() === true) return false
+    return (this.#quiet.get(name) ?? 0) <= this.#ports.clock.now()
   }
 
   /** Works on what was taken, or on an attempt that its plan has begun. */

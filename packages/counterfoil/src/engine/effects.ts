@@ -20,6 +20,7 @@ import {
   type Network,
   prepare,
   type Recipient,
+  type RecipientSource,
   tracedNetwork,
 } from '../recipients/index.ts'
 import type { EffectView, EffectWork, Store, Vault } from '../store/index.ts'
@@ -42,6 +43,8 @@ export interface EffectSettings {
   readonly worker: WorkerId
   readonly leaseMs: number
   readonly recipients: ReadonlyMap<string, Recipient>
+  /** Where more recipients come from while the program runs. */
+  readonly sources?: readonly RecipientSource[]
   /** Who is told when an effect needs a person. */
   readonly owner: string
   /** Called with the time of the next look at an effect, so that nobody polls for it. */
@@ -74,7 +77,8 @@ export async function runAttempt(
   await ports.tracing.span(about, async (span) => {
     const from = span.context
     const { outcome, late } = await send(ports, recipientOf(settings, effect), work, from, signal)
-    onCallEnded(limits.includes(outcome.status ?? 0) ? outcome.retryAfterMs : undefined)
+    const { status = 0, retryAfterMs, quietMs = retryAfterMs } = outcome
+    onCallEnded(limits.includes(status) ? quietMs : undefined)
     span.set({ 'counterfoil.outcome': outcome.kind })
     await settle(ports, settings, effect, { kind: 'answer', attempt, outcome }, from)
     // An answer after the deadline is evidence for the effect, whatever became of it meanwhile.

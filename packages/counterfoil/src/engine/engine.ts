@@ -7,7 +7,7 @@ import {
   timeOrderedId,
   type WorkerId,
 } from '../domain/index.ts'
-import type { Network, Recipient } from '../recipients/index.ts'
+import type { Network, Recipient, RecipientSource } from '../recipients/index.ts'
 import type { Store, Transactions, Vault } from '../store/index.ts'
 import type { AlertSettings } from './alert.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -29,6 +29,7 @@ export interface EnginePorts {
 export interface EngineSettings extends AlertSettings {
   readonly triggers: readonly Trigger[]
   readonly recipients: ReadonlyMap<string, Recipient>
+  readonly sources?: readonly RecipientSource[]
   readonly ownerOf: (producer: string, type: string) => string
   readonly owner: string
   readonly plannedBy: string

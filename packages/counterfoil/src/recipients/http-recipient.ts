@@ -8,6 +8,7 @@ import {
   type IdempotencyKey,
   type Instant,
   type Limits,
+  type Outcome,
   takesOrder,
 } from '../domain/index.ts'
 import { late, within } from './deadline.ts'
@@ -34,12 +35,28 @@ export interface HttpRecipient {
   readonly concurrency: number
   /** Of all processes together. */
   readonly limits?: Limits
+  /** While it gives true nothing is sent and no attempt is begun; its effects wait. Asked often. */
+  readonly isOff?: () => boolean
+  /** Hears how each attempt ended, and may say more of it than the contract does: how long to wait, whom to tell. */
+  readonly heard?: (outcome: Outcome, attempt: number) => Outcome
 }
 
-/** Aborted when the time-out of the call has passed, or when the process stops. */
-export type HeadersFunction = (about: {
+export type HeadersFunction = (
+  about: HeadersAbout,
+) => Record<string, string> | Promise<Record<string, string>>
+
+export interface HeadersAbout {
+  /** Aborted when the time-out of the call has passed, or when the process stops. */
   readonly signal: AbortSignal
-}) => Record<string, string> | Promise<Record<string, string>>
+  /** What the headers are for, so that they can sign it: its bytes are the stored ones, the same at every attempt. */
+  readonly request: {
+    readonly method: string
+    readonly path: string
+    readonly body: Uint8Array | null
+    /** Those that Counterfoil adds at the attempt, in lower case: the key, a version, times. */
+    readonly headers: Readonly<Record<string, string>>
+  }
+}
 
 export interface HttpPorts {
   readonly network: Pick<Network, 'send'>
@@ -158,9 +175,9 @@ async function send(
   const { timeoutMs, allowPrivateAddresses } = recipient
   const startedAt = clock.now()
   try {
-    const { method, path, body, headers } = message()
+    const { method, path, body, headers = {} } = message()
     const url = targetUrl(recipient.url, path)
-    const credentials = await credentialsOf(recipient, clock, signal)
+    const credentials = await credentialsOf(recipient, clock, signal, { method, path, body, headers })
     const request: NetworkRequest = {
       url,
       method,
@@ -185,6 +202,7 @@ async function credentialsOf(
   recipient: HttpRecipient,
   clock: Clock,
   stop: AbortSignal,
+  request: HeadersAbout['request'],
 ): Promise<Record<string, string>> {
   const refuse = (why: string): never => {
     throw new CounterfoilError(
@@ -196,7 +214,7 @@ async function credentialsOf(
   if (asked === undefined) return {}
   let given: unknown
   try {
-    given = await within(clock, recipient.timeoutMs, stop, async (signal) => asked({ signal }))
+    given = await within(clock, recipient.timeoutMs, stop, async (signal) => asked({ signal, request }))
   } catch (error) {
     // Its message may quote the credential.
     refuse(

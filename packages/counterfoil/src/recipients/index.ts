@@ -7,7 +7,7 @@ export {
   NotSent,
   type TombstoneReading,
 } from './call-recipient.ts'
-export type { EffectRequest, HttpRecipient } from './http-recipient.ts'
+export type { EffectRequest, HeadersAbout, HttpRecipient } from './http-recipient.ts'
 export type { LimitOptions } from './limits.ts'
 export type { Network, NetworkRequest } from './network.ts'
 export { type PublishedContractOptions, publishedContract } from './published-contract.ts'
@@ -21,5 +21,6 @@ export {
   type RecipientOptions,
   recipient,
 } from './recipient.ts'
+export { isSource, type RecipientSource } from './recipient-source.ts'
 export { tracedNetwork } from './traced-network.ts'
 export { type UndiciNetworkOptions, undiciNetwork } from './undici-network.ts'

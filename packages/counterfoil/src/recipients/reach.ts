@@ -59,10 +59,11 @@ export function prepare(
       await call(ports.clock, recipient, request, { idempotencyKey, effectKey, order, attempt }, stop)
   }
   const request = decodeRequest(stored)
-  return async (effect, _attempt, stop) => {
+  return async (effect, number, stop) => {
     const { idempotencyKey, order } = effect
     const exchange = await sendAttempt(ports, recipient, request, idempotencyKey, order, stop, effect)
-    return { outcome: classify(recipient.contract, exchange, ports.clock.now()) }
+    const outcome = classify(recipient.contract, exchange, ports.clock.now())
+    return { outcome: recipient.heard?.(outcome, number) ?? outcome }
   }
 }
 
