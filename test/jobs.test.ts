@@ -120,7 +120,9 @@ describe('an effect made by a job of pg-boss', { skip: why !== undefined }, () =
     await boss.createQueue('collect', { retryLimit: 3, retryDelay: 0 })
     await boss.work<Job>('collect', { pollingIntervalSeconds: 0.5 }, async ([job]) => {
       const { id, data } = job!
-      const { receipt } = await transactions.run((tx) => app.publish(tx, { type: due, id, data }), { timeoutMs: 10_000 })
+      const { receipt } = await transactions.run((tx) => app.publish(tx, { type: due, id, data }), {
+        timeoutMs: 10_000,
+      })
       if (!runs.some((run) => run.job === id)) {
         runs.push({ job: id, outcome: 'crashed' })
         throw new Error('the worker fell after its transaction had committed')

@@ -210,6 +210,21 @@ export const all: readonly unknown[] = [${entries.map((_path, index) => `entry${
     ])
   })
 
+  test('the container starts what the package has, and takes only files that a project has', () => {
+    const dockerfile = readFileSync(join(root, 'container/Dockerfile'), 'utf8')
+    const [, command = '[]'] = /^CMD (.*)$/m.exec(dockerfile) ?? []
+    const [program, file = '', act] = JSON.parse(command) as string[]
+    assert.deepEqual([program, existsSync(join(project, file)), act], ['node', true, 'serve'])
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \.\/$/gm)].flatMap(([, files = '']) =>
+      files.split(' '),
+    )
+    const ofProject = readdirSync(project)
+    for (const pattern of copied) {
+      const fits = (name: string) => name.startsWith(pattern.replace(/\*$/, ''))
+      assert.ok(ofProject.some(fits), pattern)
+    }
+  })
+
   test('brings no test, no fixture, no source and no map', () => {
     const files = readdirSync(join(installed, 'counterfoil'), { recursive: true, encoding: 'utf8' })
     assert.deepEqual(

@@ -61,7 +61,10 @@ const answers = [(await receive()).status, (await receive()).status]
 for (let looks = 0; looks < 500; looks++) {
   const [story] = await app.store.showEffects('order/7')
   if (story?.effect.state === 'confirmed') break
-  if (looks === 499) throw new Error(`the effect stays ${story?.effect.state ?? 'unplanned'}: ${story?.effect.attempts.map((one) => one.why)}, acts ${acts}`)
+  if (looks === 499)
+    throw new Error(
+      `the effect stays ${story?.effect.state ?? 'unplanned'}: ${story?.effect.attempts.map((one) => one.why)}, acts ${acts}`,
+    )
   await new Promise((resolve) => setTimeout(resolve, 20))
 }
 await app.stop()
