@@ -59,6 +59,7 @@ const commands = [
   'retention apply',
   'retention erase',
   'audit list',
+  'audit head',
   'audit verify',
   'operators new',
 ]

@@ -110,7 +110,7 @@ test('every file and link that the docs name exists', () => {
     for (const [, link] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
       assert.ok(existsSync(join(root, dirname(page), link!)), `${page}: ${link}`)
     for (const [, file] of text.matchAll(
-      /`((?:test|store|domain|engine|intake|recipients|guard)\/[\w./-]+\.ts)`/g,
+      /`((?:test|store|domain|engine|intake|recipients|transports|guard)\/[\w./-]+\.ts)`/g,
     )) {
       const places = [join(root, file!), join(root, 'packages/counterfoil/src', file!)]
       assert.ok(

@@ -33,6 +33,7 @@ const text = renderMetrics(
     ],
   },
   now,
+  40,
 )
 
 /** The labels of each metric. */

@@ -63,6 +63,8 @@ const routes: readonly (readonly [method: 'GET' | 'POST', path: string, least: R
   ['GET', '/retention', 'viewer'],
   ['POST', '/retention/apply', 'approver'],
   ['POST', '/retention/erase', 'approver'],
+  ['POST', '/retention/erase/plan', 'operator'],
+  ['POST', '/retention/erase/run', 'approver'],
   ['GET', '/audit', 'viewer'],
   ['GET', '/audit/verify', 'viewer'],
 ]

@@ -36,7 +36,10 @@ const needsItsPeer: Readonly<Record<string, string>> = {
   'counterfoil/json-schema': 'ajv',
   'counterfoil/guard/nest': '@nestjs/common',
   'counterfoil/nest': '@nestjs/common',
+  'counterfoil/opentelemetry': '@opentelemetry/api',
   'counterfoil/adapters/drizzle': 'drizzle-orm',
+  'counterfoil/nats': '@nats-io/jetstream',
+  'counterfoil/redis': 'redis',
 }
 
 /** Bytes of all files of what `npm install counterfoil` brings, without peers: a megabyte is 1,000,000 of them. */

@@ -12,8 +12,12 @@ const ranks: Record<string, number> = {
   recipients: 1,
   // Beside the engine: an adapter knows one database client and the port.
   adapters: 2,
+  // The same for telemetry.
+  opentelemetry: 2,
   engine: 2,
   intake: 3,
+  // Above intake, which it hands messages to; a broker each in a folder of its own.
+  transports: 3.5,
   // counterfoil.ts and its neighbours: where the ports are wired to the rooms.
   '.': 4,
   frameworks: 5,
@@ -67,7 +71,7 @@ test('a room is entered through its one public entry', () => {
     return (
       room !== roomOf(from) &&
       room !== '.' &&
-      !/^[a-z-]+\/((sqlite|postgres|catalogue|producers|simulator)\/)?index\.ts$/.test(to)
+      !/^[a-z-]+\/((sqlite|postgres|catalogue|producers|simulator|nats|redis)\/)?index\.ts$/.test(to)
     )
   })
   assert.deepEqual(sideDoors, [])

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, Log, Random } from './domain/index.ts'
+import { namedEvents } from './log-events.ts'
 import { logLine } from './log-line.ts'
 
 /** The machine's own clock, randomness and standard error, behind the ports. */
@@ -28,6 +29,6 @@ let pool: Uint8Array = new Uint8Array(0)
 let used = 0
 
 /** One line of JSON on standard error. */
-export const stderrLog: Log = (level, message, fields = {}) => {
+export const stderrLog: Log = namedEvents((level, message, fields = {}) => {
   process.stderr.write(`${logLine(Date.now(), level, message, fields)}\n`)
-}
+})

@@ -6,14 +6,23 @@ import {
   type Duration,
   type Log,
   milliseconds,
+  noTracing,
   type OwnerRule,
   ownerByRule,
   type Random,
   type Retention,
   type RetentionOptions,
   retentionOf,
+  type Tracing,
 } from './domain/index.ts'
-import { type AlertDelivery, createEngine, type Engine, inquire, type Trigger } from './engine/index.ts'
+import {
+  type AlertDelivery,
+  createEngine,
+  type Engine,
+  inquire,
+  type Periodic,
+  type Trigger,
+} from './engine/index.ts'
 import {
   type Arrival,
   type BackfillIntake,
@@ -32,9 +41,12 @@ import {
   type PublishPorts,
   problem,
   publish,
+  publishAlone,
   readEvent,
 } from './intake/index.ts'
-import { type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import { namedEvents } from './log-events.ts'
+import { closeRecipients, type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
+import { RoundTrip } from './round-trip.ts'
 import {
   type Accepted,
   type Alert,
@@ -49,6 +61,7 @@ import {
   type Transactions,
   Vault,
 } from './store/index.ts'
+import { type Consumer, consumerPorts } from './transports/index.ts'
 
 /** An operator of the configuration. */
 export interface OperatorOptions {
@@ -107,6 +120,13 @@ export interface SequenceOptions {
   readonly within?: string
 }
 
+/** Messages of a broker as deliveries of a producer. */
+export interface ConsumerOptions {
+  /** Its name is the namespace: no message can choose it. */
+  readonly producer: Producer
+  readonly from: Consumer
+}
+
 /** @typeParam Tx what triggers get as `tx`: see `transactions` */
 export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly store: Store
@@ -121,6 +141,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly recipients: readonly Recipient<any>[]
   /** Producers without a trigger; those with one are found through it. */
   readonly producers?: readonly Producer[]
+  /** Brokers whose messages are taken in, from `start()` to `stop()`. */
+  readonly consumers?: readonly ConsumerOptions[]
   /** Who is told when no narrower owner is named. Default `operators`. */
   readonly owner?: string
   /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
@@ -142,6 +164,12 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
    * least that is safe.
    */
   readonly retention?: RetentionOptions
+  /**
+   * Sends an event of our own from its receipt to a confirmed effect again and again, through the real store, so that
+   * `/metrics` and `/readyz` tell how long that takes. Each leaves a receipt and an effect, which `retention` removes.
+   * Default: none.
+   */
+  readonly roundTrip?: { readonly every: Duration }
   /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
   readonly vaultKeyFile?: string
   /** How long a claim on local work lasts without renewal. Default `10s`. */
@@ -163,6 +191,8 @@ export interface CounterfoilOptions<Tx = PlanTransaction> {
   readonly random?: Random
   readonly network?: Network
   readonly log?: Log
+  /** Where spans go: `openTelemetry()` of `counterfoil/opentelemetry`. Default: nothing is traced. */
+  readonly tracing?: Tracing
 }
 
 /**
@@ -239,6 +269,11 @@ export interface Counterfoil<Tx = PlanTransaction> {
   readonly running: boolean
   /** Receipts that may wait for their plan before deliveries are refused. */
   readonly maxBacklog: number
+  /**
+   * How long the last round trip took, or the one under way by now, in milliseconds. Null: none is configured, or none
+   * was begun yet.
+   */
+  roundTripMs(): number | null
   /** The same configuration on other ports, for simulation; this one is left alone. */
   withPorts(ports: SimulatedPorts<Tx>): Counterfoil<Tx>
 }
@@ -266,20 +301,31 @@ function assemble<Tx>(
   simulated: Partial<Pick<SimulatedPorts, 'vault' | 'kindOf'>>,
 ): Counterfoil<Tx> {
   const { kindOf } = simulated
-  const { store, triggers, transactions } = options
-  const recipients = byName('recipient', options.recipients) as ReadonlyMap<string, Recipient>
+  const { store, transactions } = options
+  const roundTrip =
+    options.roundTrip === undefined ? null : new RoundTrip(milliseconds(options.roundTrip.every))
+  const probing = roundTrip === null ? [] : [roundTrip.parts]
+  const triggers = [...options.triggers, ...probing.map((parts) => parts.trigger)]
+  const recipients = byName('recipient', [
+    ...options.recipients,
+    ...probing.map((parts) => parts.recipient),
+  ]) as ReadonlyMap<string, Recipient>
+  const { consumers = [] } = options
+  const consumed = consumers.map((one) => one.producer)
   const subscribed = triggers.flatMap((trigger) => trigger.on as readonly EventType[])
   const producers = byName(
     'producer',
-    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? [])])].map(
+    [...new Set([...subscribed.map((type) => type.producer), ...(options.producers ?? []), ...consumed])].map(
       (producer) => (kindOf === undefined ? producer : { ...producer, kind: kindOf(producer) }),
     ),
   )
   byName('trigger', triggers)
+  checkConsumers(consumers)
   checkTransactions(triggers, transactions)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
-  const log = options.log ?? stderrLog
+  const log = options.log === undefined ? stderrLog : namedEvents(options.log)
+  const tracing = options.tracing ?? noTracing
   const owner = options.owner ?? 'operators'
   const types = eventTypes(subscribed)
   const ownerOf = (name: string, type: string) =>
@@ -301,12 +347,15 @@ function assemble<Tx>(
     options.retention === undefined
       ? null
       : retentionOf(options.retention, {
-          producers: [...producers.values()].map((one) => ({
-            name: one.name,
-            retryHorizon: one.kind.retryHorizon,
-            isInternal: isInternal(one),
-          })),
-          recipients: [...recipients.values()],
+          // Ours are done with at once, and never come again.
+          producers: [...producers.values()]
+            .filter((one) => one !== roundTrip?.parts.producer)
+            .map((one) => ({
+              name: one.name,
+              retryHorizon: one.kind.retryHorizon,
+              isInternal: isInternal(one),
+            })),
+          recipients: options.recipients,
         })
   const counters = new Map<string, number>()
   let { vault } = simulated
@@ -326,7 +375,15 @@ function assemble<Tx>(
   const openEvent = (receipt: ReceiptView, payload: Uint8Array) =>
     readEvent(producers, types, receipt, payload, clock)
   let keyNetwork: Network | undefined
-  let parts: { intake: Intake; engine: Engine; network: Network; publishing: PublishPorts } | undefined
+  let parts:
+    | {
+        intake: Intake
+        engine: Engine
+        network: Network
+        publishing: PublishPorts
+        travelling: Periodic | null
+      }
+    | undefined
 
   return {
     store,
@@ -345,6 +402,7 @@ function assemble<Tx>(
     log,
     counters,
     maxBacklog,
+    roundTripMs: () => roundTrip?.msAt(clock.now()) ?? null,
     async openStore() {
       await store.open({ migrate: false, vault: openVault() })
     },
@@ -361,7 +419,7 @@ function assemble<Tx>(
       const network = running ?? options.network ?? undiciNetwork()
       try {
         const settings = { recipients, owner, lookAgain: () => {} }
-        await inquire({ store, network, clock, random, log }, settings, effect, what, by)
+        await inquire({ store, network, clock, random, log, tracing }, settings, effect, what, by)
       } finally {
         if (running === undefined) await network.close()
       }
@@ -385,10 +443,10 @@ function assemble<Tx>(
       )
     },
     withPorts({ vault, kindOf, ...ports }) {
-      // Alerts and the program's own database client lead out of the simulation.
-      const { transactions: _, ...rest } = options
+      // Alerts, traces and the program's own database client lead out of the simulation.
+      const { transactions: _, tracing: __, roundTrip: ___, ...rest } = options
       return assemble(
-        { ...rest, alerts: {}, ...ports },
+        { ...rest, alerts: {}, consumers: [], producers: [...(rest.producers ?? []), ...consumed], ...ports },
         { vault, ...(kindOf === undefined ? {} : { kindOf }) },
       )
     },
@@ -421,7 +479,7 @@ function assemble<Tx>(
       await store.open({ migrate: true, vault })
       const network = options.network ?? undiciNetwork()
       const engine = createEngine(
-        { store, vault, network, clock, random, log },
+        { store, vault, network, clock, random, log, tracing },
         {
           triggers,
           recipients,
@@ -447,7 +505,7 @@ function assemble<Tx>(
           drainMs: milliseconds(options.drain ?? '10s'),
         },
       )
-      const publishing = { producers, types, store, vault, clock, random, ownerOf }
+      const publishing = { producers, types, store, vault, clock, random, ownerOf, tracing }
       const intake = createReceive({
         ...publishing,
         producers: new Map([...producers].filter(([, producer]) => !isInternal(producer))),
@@ -459,12 +517,34 @@ function assemble<Tx>(
         backlogLimit: maxBacklog,
       })
       if (work) engine.start()
-      parts = { intake, engine, network, publishing }
+      const travelling =
+        (work &&
+          roundTrip?.start({
+            ...{ store, clock, random, log },
+            accept: (event) => publishAlone(publishing, event),
+          })) ||
+        null
+      parts = { intake, engine, network, publishing, travelling }
+      for (const { producer: of, from } of consumers) {
+        from.start(
+          consumerPorts({
+            producer: of.name,
+            broker: from.broker,
+            receive: intake.receiveArrival,
+            clock,
+            log,
+          }),
+        )
+      }
     },
     async stop() {
       const stopping = parts
+      // First: what they have in hand is settled while there is an intake to take it.
+      if (stopping !== undefined) await Promise.all(consumers.map(({ from }) => from.stop()))
       parts = undefined
+      await stopping?.travelling?.stop()
       await stopping?.engine.stop()
+      if (stopping !== undefined) await closeRecipients(recipients.values())
       await stopping?.network.close()
       await store.close()
     },
@@ -491,6 +571,17 @@ function checkBackfills(
       { hint: 'Add it to producers, or subscribe to an event of it.' },
     )
   }
+}
+
+/** What the program publishes itself comes from no broker. */
+function checkConsumers(consumers: readonly ConsumerOptions[]): void {
+  const own = consumers.find(({ producer }) => isInternal(producer))
+  if (own === undefined) return
+  throw new CounterfoilError(
+    'config_invalid',
+    `Producer '${own.producer.name}' is the program itself, and a consumer takes messages in for it.`,
+    { hint: 'Give the messages of a broker a producer of their own.' },
+  )
 }
 
 /** A handle of another client than the one that began the transaction would be none. */

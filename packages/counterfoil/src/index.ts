@@ -3,6 +3,7 @@
 export {
   type AlertOptions,
   type BackfillOptions,
+  type ConsumerOptions,
   type Counterfoil,
   type CounterfoilOptions,
   counterfoil,
@@ -81,3 +82,16 @@ export type {
   Store,
   Transactions,
 } from './store/index.ts'
+export type {
+  BrokerMessage,
+  Consumer,
+  ConsumerPorts,
+  Message,
+  OutgoingMessage,
+  Published,
+  Publisher,
+  Transport,
+  TransportOptions,
+  Verdict,
+} from './transports/index.ts'
+export { plainMessages, transport } from './transports/index.ts'

@@ -35,6 +35,21 @@ export const auditList: Command = {
   }),
 }
 
+export const auditHead: Command = {
+  name: 'audit head',
+  summary: 'The digest of the last row: noted elsewhere, it shows later that no row is gone',
+  usage: 'counterfoil audit head',
+  example: 'counterfoil audit head >> somewhere-else.txt',
+  options: operatorOption,
+  run: acting(async (app, invocation) => {
+    const { rows, digest, broken } = await verifyAudit(app, viewerOf(app, invocation))
+    invocation.out.json({ rows, head: digest, broken })
+    // Nobody should note the head of a chain that does not hold.
+    invocation.out.line(broken === null ? digest : `broken at row ${broken.number}: ${broken.why}`)
+    return broken === null ? exit.done : exit.problem
+  }),
+}
+
 export const auditVerify: Command = {
   name: 'audit verify',
   summary: 'Follow the chain of the audit log and name the first row that was tampered with',

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Counterfoil } from '../counterfoil.ts'
 import { CounterfoilError, codeOf, printable } from '../domain/index.ts'
-import { auditList, auditVerify } from './audit.ts'
+import { auditHead, auditList, auditVerify } from './audit.ts'
 import {
   backfillApprove,
   backfillList,
@@ -64,6 +64,7 @@ const commands: readonly Command[] = [
   retentionApply,
   retentionErase,
   auditList,
+  auditHead,
   auditVerify,
   operatorsNew,
   completionCommand(() => commands, ['config', 'json', 'help']),

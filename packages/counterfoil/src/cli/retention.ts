@@ -1,14 +1,18 @@
-import { inWords } from '../domain/index.ts'
+import type { Counterfoil } from '../counterfoil.ts'
+import { CounterfoilError, inWords } from '../domain/index.ts'
 import {
   applyRetention,
+  type ErasureQuery,
   erase,
+  planErasure,
   planRetention,
   type RetentionHorizons,
   type RetentionPlan,
   retentionHorizons,
+  runErasure,
 } from '../operate/index.ts'
-import { actOf, actOptions, actUsage, operatorOption, viewerOf, withVault } from './acting.ts'
-import { type Command, exit, type Output } from './command.ts'
+import { actOf, actOptions, actUsage, operatorOf, operatorOption, viewerOf, withVault } from './acting.ts'
+import { type Command, exit, type Invocation, type Output } from './command.ts'
 import { table, time } from './print.ts'
 
 export const retentionPlan: Command = {
@@ -44,18 +48,32 @@ export const retentionApply: Command = {
   }),
 }
 
+const queryUsage = '(--key-prefix TEXT | --pointer POINTER --equals VALUE [--producer NAME])'
+
 export const retentionErase: Command = {
   name: 'retention erase',
   summary: 'Destroy payloads of one person and keep the evidence; nothing of an effect that is not final',
-  usage: `counterfoil retention erase [--receipt ID …] [--effect NAME …] ${actUsage}`,
+  usage: [
+    `counterfoil retention erase [--receipt ID …] [--effect NAME …] ${actUsage}`,
+    `         counterfoil retention erase ${queryUsage} --dry-run --operator NAME`,
+    `         counterfoil retention erase ${queryUsage} --digest DIGEST ${actUsage}`,
+  ].join('\n'),
   example:
     "counterfoil retention erase --effect customer/42/seat --operator dana --reason 'request 2026-118' --decision erase-118",
   options: {
     ...actOptions,
     receipt: { type: 'string', multiple: true },
     effect: { type: 'string', multiple: true },
+    'key-prefix': { type: 'string' },
+    pointer: { type: 'string' },
+    equals: { type: 'string' },
+    producer: { type: 'string' },
+    'dry-run': { type: 'boolean' },
+    digest: { type: 'string' },
   },
   run: withVault(async (app, invocation) => {
+    const query = queryOf(invocation)
+    if (query !== null) return await eraseMany(app, query, invocation)
     const { receipt = [], effect = [] } = invocation.options
     const subject = { receipts: receipt as readonly string[], effects: effect as readonly string[] }
     const act = actOf(app, invocation)
@@ -67,6 +85,51 @@ export const retentionErase: Command = {
     )
     return exit.done
   }),
+}
+
+/** Null: single records are named. @throws CounterfoilError `usage_invalid` */
+function queryOf({ options }: Invocation): ErasureQuery | null {
+  const { 'key-prefix': keyPrefix, pointer, equals, producer } = options
+  const isByKey = typeof keyPrefix === 'string'
+  const isByPayload = typeof pointer === 'string' && typeof equals === 'string'
+  const isSome = [keyPrefix, pointer, equals, options['dry-run'], options.digest].some(
+    (one) => one !== undefined,
+  )
+  if (!isSome) return null
+  if (isByKey === isByPayload) {
+    throw new CounterfoilError('usage_invalid', 'Say what to look for, in one of two ways.', {
+      hint: `Give: ${queryUsage}`,
+    })
+  }
+  if (isByKey) return { keyPrefix }
+  const query = { pointer: pointer as string, equals: equals as string }
+  return typeof producer === 'string' ? { ...query, producer } : query
+}
+
+async function eraseMany(app: Counterfoil, query: ErasureQuery, invocation: Invocation): Promise<number> {
+  const { options, out } = invocation
+  if (options['dry-run'] === true) {
+    const plan = await planErasure(app, operatorOf(app, invocation), query)
+    out.json(plan)
+    const { receipts, effects, open, digest } = plan
+    out.line(`${receipts} receipts and ${effects} effects are found; nothing was changed.`)
+    if (open > 0) out.line(`  ${open} of them are not done with and would be left`)
+    out.line(`To do it, the same with: --digest '${digest}' --reason TEXT`)
+    return exit.done
+  }
+  if (typeof options.digest !== 'string') {
+    throw new CounterfoilError('usage_invalid', 'Plan it first, with --dry-run, and give its --digest.')
+  }
+  const act = actOf(app, invocation)
+  // Before the first batch: with it the run goes on after a crash.
+  out.line(`decision ${act.decision}`)
+  const run = await runErasure(app, query, options.digest, act, {
+    onProgress: ({ payloads, requests }) => out.progress(payloads + requests, null),
+  })
+  out.json({ decision: act.decision, ...run })
+  out.line(`${run.payloads} payloads and ${run.requests} requests destroyed; their evidence stays`)
+  if (run.open > 0) out.line(`${run.open} were left: settle or withdraw, dismiss, then plan again`)
+  return run.open === 0 ? exit.done : exit.problem
 }
 
 function printPlan(out: Output, { steps, boundary, store }: RetentionPlan, verb: string): void {

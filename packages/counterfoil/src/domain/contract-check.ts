@@ -108,13 +108,16 @@ function* ofLookup(lookup: Lookup, { idempotency, correlation }: Contract): Gene
     ]
 }
 
-function* ofOrdering({ fence, conditional, tombstone }: Ordering, contract: Contract): Generator<Fault> {
+function* ofOrdering(ordering: Ordering, contract: Contract): Generator<Fault> {
+  const { fence, conditional, tombstone, inTurn } = ordering
   const { idempotency, outcomes } = contract
-  if (fence === undefined && conditional === undefined && tombstone === undefined)
+  if ([fence, conditional, tombstone, inTurn].every((kind) => kind === undefined))
     yield [
       'has an ordering of no kind',
-      'Name a fence, a conditional request or a tombstone, or leave it out.',
+      'Name a fence, a conditional request, a tombstone or inTurn, or leave it out.',
     ]
+  if (inTurn !== undefined && inTurn !== true)
+    yield ['takes effects in turn and does not', 'Write inTurn: true, or leave it out.']
   const keyHeader = idempotency?.header?.toLowerCase()
   if (fence !== undefined) {
     const { header, domain } = fence

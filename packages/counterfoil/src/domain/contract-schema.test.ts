@@ -59,6 +59,7 @@ const contracts = {
     correlation: { pointer: '/id' },
     waits: [{ header: 'X-Reset', as: 'epoch-seconds', when: { status: 403 } }],
     times: { plannedAt: 'Effect-Planned-At', begunAt: 'Attempt-Begun-At' },
+    traceparent: false,
   },
   'key in the body': {
     idempotency: {
@@ -86,6 +87,7 @@ const contracts = {
     outcomes: [{ status: 202, means: 'accepted' }],
     correlation: { pointer: '/job/id' },
   },
+  'in turn': { ordering: { inTurn: true } },
 } as const satisfies Record<string, Contract>
 
 type KeysOf<T> = T extends unknown ? keyof T : never
@@ -98,6 +100,7 @@ const every = {
     correlation: 1,
     waits: 1,
     times: 1,
+    traceparent: 1,
   } satisfies Record<keyof Contract, 1>,
   idempotency: {
     ...{
@@ -116,7 +119,7 @@ const every = {
     KeysOf<Lookup>,
     1
   >,
-  ordering: { fence: 1, conditional: 1, tombstone: 1 } satisfies Record<keyof Ordering, 1>,
+  ordering: { fence: 1, conditional: 1, tombstone: 1, inTurn: 1 } satisfies Record<keyof Ordering, 1>,
 }
 
 describe('the published schema', () => {

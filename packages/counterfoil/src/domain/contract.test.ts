@@ -179,6 +179,10 @@ describe('a contract is refused', () => {
       /compares no versions/,
     ],
     'whose ordering is of no kind': [{ ordering: {} }, /ordering of no kind/],
+    'that takes effects in turn and does not': [
+      { ordering: { inTurn: false as never } },
+      /in turn and does not/,
+    ],
     'whose condition is no header': [
       { ordering: { conditional: { header: 'If Match', rejectedWith: 412 } } },
       /condition header/,

@@ -25,6 +25,8 @@ export interface Contract {
   readonly times?: { readonly plannedAt?: string; readonly begunAt?: string }
   /** Where an answer says how long to wait, beside `Retry-After` and the `RateLimit` fields, which are always read. */
   readonly waits?: readonly WaitRule[]
+  /** False: requests carry no `traceparent` (W3C Trace Context), as where unknown headers are refused. Default: they may. */
+  readonly traceparent?: false
 }
 
 /** Where the key stands in a request: a header, a member of the JSON or form body, or a member of the query. */
@@ -85,7 +87,7 @@ export type LookupQuestion =
   /** The recipient's `lookup` function asks, for what one GET cannot: a search, an SDK, a database. */
   | { readonly by: 'function'; readonly path?: never }
 
-/** What a recipient compares or keeps so that something older cannot act. At least one of them. */
+/** What a recipient compares or keeps so that something older cannot act, or the order in which it is called. At least one. */
 export interface Ordering {
   /**
    * The recipient compares this header with the version it holds and rejects an older one with this status. `domain`
@@ -115,6 +117,11 @@ export interface Ordering {
     /** Read in order before the defaults: 2xx means closed, anything else proves nothing. */
     readonly answers?: readonly TombstoneRule[]
   }
+  /**
+   * The recipient compares nothing and keeps the order in which requests come, as a stream or a queue does. So an
+   * effect waits until every earlier version of its ordering domain here is final: one after the other.
+   */
+  readonly inTurn?: true
 }
 
 /** A member of an answer: a header, by its name, or a member of its JSON body, by JSON Pointer. */
@@ -156,7 +163,12 @@ export type WaitRule = {
 /** Where a recipient publishes its contract (RFC 8615). */
 export const contractPath = '/.well-known/counterfoil-contract.json'
 
-/** True when the recipient rejects an older version: only then may an effect claim order. */
-export function comparesVersions(contract: Contract): boolean {
-  return contract.ordering?.fence !== undefined
+/** True when the recipient rejects an older version, or gets them in turn: only then may an effect claim order. */
+export function takesOrder(contract: Contract): boolean {
+  return contract.ordering?.fence !== undefined || takesInTurn(contract)
+}
+
+/** True when effects of one ordering domain wait for each other. */
+export function takesInTurn(contract: Contract): boolean {
+  return contract.ordering?.inTurn === true
 }

@@ -19,6 +19,9 @@ export type DeliveryDigest = Branded<'DeliveryDigest'>
 /** Names one running engine; leases are held in its name. */
 export type WorkerId = Branded<'WorkerId'>
 
+/** W3C Trace Context, `traceparent` of version 00: a trace, a span of it, and whether it is recorded. */
+export type TraceParent = Branded<'TraceParent'>
+
 /** Milliseconds since the Unix epoch, from the clock port. */
 export type Instant = number
 

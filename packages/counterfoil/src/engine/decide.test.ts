@@ -48,6 +48,7 @@ function effect(state: EffectState, attempts: AttemptRecord[] = []): EffectView 
     idempotencyKey: 'cf_1' as EffectView['idempotencyKey'],
     order: null,
     plannedAt: now - 2_000,
+    trace: null,
     state,
     version: 7,
     disputed: false,

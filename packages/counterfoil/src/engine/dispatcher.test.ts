@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { WorkerId } from '../domain/index.ts'
+import { noTracing } from '../domain/index.ts'
 import { recipient } from '../recipients/index.ts'
 import type { DueWork, EffectView, Sealed, Settled, Store } from '../store/index.ts'
 import { seededRandom, VirtualClock } from '../testing/index.ts'
@@ -32,7 +33,14 @@ function world(due: number, make: (id: string) => DueWork = ended) {
     renew: async () => {},
   }
   const dispatcher = new Dispatcher(
-    { store, clock, vault: unreadable, random: seededRandom(1), log: () => {} } as unknown as EffectPorts,
+    {
+      store,
+      clock,
+      vault: unreadable,
+      random: seededRandom(1),
+      log: () => {},
+      tracing: noTracing,
+    } as unknown as EffectPorts,
     {
       worker: 'wrk_1' as WorkerId,
       leaseMs: 10_000,

@@ -1,4 +1,4 @@
-import type { EffectId, Instant, Limits, WorkerId } from '../domain/index.ts'
+import { type EffectId, type Instant, type Limits, takesInTurn, type WorkerId } from '../domain/index.ts'
 import type { DueWork } from '../store/index.ts'
 import { attend, type EffectPorts, type EffectSettings, runAttempt } from './effects.ts'
 import { describe } from './failure-text.ts'
@@ -26,6 +26,7 @@ export class Dispatcher implements FirstPlaces {
   /** Recipients that asked to be left alone, and until when: nothing is sent to them and nothing asked of them. */
   readonly #quiet = new Map<string, Instant>()
   readonly #limits: Readonly<Record<string, Limits>>
+  readonly #inTurn: readonly string[]
   readonly #abort = new AbortController()
   #taking = false
   #again = false
@@ -42,6 +43,9 @@ export class Dispatcher implements FirstPlaces {
     for (const [name, recipient] of settings.recipients) {
       this.#places.set(name, new Places(recipient.concurrency))
     }
+    this.#inTurn = [...settings.recipients]
+      .filter(([, { contract }]) => takesInTurn(contract))
+      .map(([name]) => name)
     this.#limits = Object.fromEntries(
       [...settings.recipients].flatMap(([name, { limits }]) =>
         limits === undefined ? [] : [[name, limits]],
@@ -76,11 +80,12 @@ export class Dispatcher implements FirstPlaces {
 
   /**
    * A place for an effect that is about to be planned and begun at once. Null where an effect that waits goes first,
-   * and where the limits over all workers have to be counted by a claim.
+   * where the limits over all workers have to be counted by a claim, and where a claim finds whose turn it is.
    */
   reserve(recipient: string): Place | null {
     const places = this.#places.get(recipient)
-    const waits = this.#behind.has(recipient) || this.#limits[recipient] !== undefined
+    const isClaimed = this.#limits[recipient] !== undefined || this.#inTurn.includes(recipient)
+    const waits = this.#behind.has(recipient) || isClaimed
     if (this.#stopped || waits || places === undefined || !this.#isCalled(recipient)) return null
     return places.free > 0 ? places.take() : null
   }
@@ -108,6 +113,7 @@ export class Dispatcher implements FirstPlaces {
           leaseMs,
           slots,
           limits: this.#limits,
+          inTurn: this.#inTurn,
         })
         const wanted = { ...slots }
         for (const work of taken) {
@@ -117,6 +123,8 @@ export class Dispatcher implements FirstPlaces {
         for (const [name, left] of Object.entries(slots)) {
           if (left === 0) this.#behind.add(name)
           else if (left < wanted[name]!) this.#lookAgainAt(name)
+          // A claim does not look into every domain; the next one goes on from there.
+          if (left < wanted[name]! && this.#inTurn.includes(name)) this.#behind.add(name)
         }
       } while (this.#again && !this.#stopped)
     } catch (error) {
@@ -189,6 +197,8 @@ export class Dispatcher implements FirstPlaces {
       })
       .finally(() => {
         place.leave()
+        // The next one of its domain may be ready now.
+        if (this.#inTurn.includes(recipient)) this.#behind.add(recipient)
         this.#count(id, -1)
         this.#wakeStop()
         this.#refill()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WorkerId } from '../domain/index.ts'
+import { noTracing } from '../domain/index.ts'
 import { recipient } from '../recipients/index.ts'
 import type { AttemptRecord, EffectView, Settlement, Store } from '../store/index.ts'
 import { seededRandom, VirtualClock } from '../testing/index.ts'
@@ -38,7 +39,13 @@ test('a worker that slept over the end of a lease does not end that of the next 
       return { kind: 'stale', current: effect(4, [attempt(1, 'unknown'), attempt(2, null)]) }
     },
   }
-  const ports = { store, clock: new VirtualClock(60_000), random: seededRandom(1), log: () => {} }
+  const ports = {
+    store,
+    clock: new VirtualClock(60_000),
+    random: seededRandom(1),
+    log: () => {},
+    tracing: noTracing,
+  }
   const settings = {
     worker: 'wrk_2' as WorkerId,
     leaseMs: 30_000,

@@ -3,13 +3,25 @@ import {
   CounterfoilError,
   codeOf,
   correlationOf,
+  type EffectState,
   type Log,
   nextStep,
   type Outcome,
   type Random,
+  type SpanAbout,
+  type TraceParent,
+  type Tracing,
   type WorkerId,
 } from '../domain/index.ts'
-import { ask, close, type EffectAddress, type Network, prepare, type Recipient } from '../recipients/index.ts'
+import {
+  ask,
+  close,
+  type EffectAddress,
+  type Network,
+  prepare,
+  type Recipient,
+  tracedNetwork,
+} from '../recipients/index.ts'
 import type { EffectView, EffectWork, Store, Vault } from '../store/index.ts'
 import { decide, type Learned } from './decide.ts'
 import { describe } from './failure-text.ts'
@@ -23,6 +35,7 @@ export interface EffectPorts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly tracing: Tracing
 }
 
 export interface EffectSettings {
@@ -57,28 +70,45 @@ export async function runAttempt(
   onCallEnded: OnCallEnded,
 ): Promise<void> {
   const { effect, attempt } = work
-  const { outcome, late } = await send(ports, recipientOf(settings, effect), work, signal)
-  onCallEnded(limits.includes(outcome.status ?? 0) ? outcome.retryAfterMs : undefined)
-  await settle(ports, settings, effect, { kind: 'answer', attempt, outcome })
-  // An answer after the deadline is evidence for the effect, whatever became of it meanwhile.
-  late
-    ?.then((later) => settle(ports, settings, effect, { kind: 'answer', attempt, outcome: later }))
-    .catch((error: unknown) => {
-      ports.log('warn', 'a late answer could not be written', { effect: effect.id, error: describe(error) })
-    })
+  const about = spanOf('attempt', effect, { 'counterfoil.attempt': attempt })
+  await ports.tracing.span(about, async (span) => {
+    const from = span.context
+    const { outcome, late } = await send(ports, recipientOf(settings, effect), work, from, signal)
+    onCallEnded(limits.includes(outcome.status ?? 0) ? outcome.retryAfterMs : undefined)
+    span.set({ 'counterfoil.outcome': outcome.kind })
+    await settle(ports, settings, effect, { kind: 'answer', attempt, outcome }, from)
+    // An answer after the deadline is evidence for the effect, whatever became of it meanwhile.
+    late
+      ?.then((later) => settle(ports, settings, effect, { kind: 'answer', attempt, outcome: later }, from))
+      .catch((error: unknown) => {
+        ports.log('warn', 'a late answer could not be written', { effect: effect.id, error: describe(error) })
+      })
+  })
+}
+
+/** What is done for an effect goes on from the span that planned it, in whatever process and however much later. */
+function spanOf(
+  verb: string,
+  { id, name, recipient, trace }: EffectView,
+  attributes: SpanAbout['attributes'] = {},
+): SpanAbout {
+  const about = { 'counterfoil.effect': id, 'counterfoil.recipient': recipient, ...attributes }
+  return { name: `${verb} ${name}`, kind: 'internal', parent: trace, attributes: about }
 }
 
 async function send(
   ports: EffectPorts,
   recipient: Recipient,
   { effect, attempt, request }: EffectWork,
+  parent: TraceParent | null,
   signal: AbortSignal,
 ): Promise<{ readonly outcome: Outcome; readonly late?: Promise<Outcome> }> {
   const notSent = (why: string) =>
     ({ outcome: { kind: 'notActed', why: `nothing was sent: ${why}` } }) as const
   let carryOut: ReturnType<typeof prepare>
   try {
-    carryOut = prepare(ports, recipient, ports.vault.open(request, effect.id))
+    const network = tracedNetwork(ports.network, ports.tracing, { parent, recipient, resent: attempt - 1 })
+    carryOut = prepare({ ...ports, network }, recipient, ports.vault.open(request, effect.id))
   } catch (error) {
     // A missing key or a damaged payload is our own fault, and proof that nothing went out.
     return notSent(`the request cannot be read: ${codeOf(error) ?? 'internal'}`)
@@ -115,9 +145,12 @@ export async function attend(
   switch (step.kind) {
     case 'lookup':
     case 'tombstone': {
-      const learned = await put(ports, recipient, effect, step.kind, signal)
-      onCallEnded(undefined)
-      await settle(ports, settings, effect, learned)
+      const { kind } = step
+      await ports.tracing.span(spanOf(kind, effect), async ({ context }) => {
+        const learned = await put(ports, recipient, effect, kind, context, signal)
+        onCallEnded(undefined)
+        await settle(ports, settings, effect, learned, context)
+      })
       return
     }
     case 'repeat': {
@@ -162,8 +195,10 @@ export async function inquire(
 ): Promise<void> {
   const recipient = recipientOf(settings, effect)
   const { signal } = new AbortController()
-  const learned = await put(ports, recipient, effect, kind, signal)
-  await settle(ports, settings, effect, { ...learned, by })
+  await ports.tracing.span(spanOf(kind, effect), async ({ context }) => {
+    const learned = await put(ports, recipient, effect, kind, context, signal)
+    await settle(ports, settings, effect, { ...learned, by }, context)
+  })
 }
 
 /** Puts a question to a recipient. */
@@ -172,14 +207,17 @@ async function put(
   recipient: Recipient,
   effect: EffectView,
   kind: 'lookup' | 'tombstone',
+  parent: TraceParent | null,
   signal: AbortSignal,
 ): Promise<Extract<Learned, { kind: 'lookup' | 'tombstone' }>> {
+  const network = tracedNetwork(ports.network, ports.tracing, { parent, recipient, resent: 0 })
+  const reach = { clock: ports.clock, network }
   const askedAt = ports.clock.now()
   if (kind === 'lookup') {
-    const finding = await ask(ports, recipient, addressOf(effect), signal)
+    const finding = await ask(reach, recipient, addressOf(effect), signal)
     return { kind, finding, askedAt, answeredAt: ports.clock.now() }
   }
-  const finding = await close(ports, recipient, addressOf(effect), signal)
+  const finding = await close(reach, recipient, addressOf(effect), signal)
   return { kind, finding, askedAt, answeredAt: ports.clock.now() }
 }
 
@@ -189,7 +227,22 @@ async function settle(
   settings: InquirySettings,
   effect: EffectView,
   learned: Learned,
+  parent: TraceParent | null = effect.trace,
 ): Promise<void> {
+  const about = { ...spanOf('settle', effect, { 'counterfoil.learned': learned.kind }), parent }
+  await ports.tracing.span(about, async (span) => {
+    const state = await settleView(ports, settings, effect, learned)
+    if (state !== null) span.set({ 'counterfoil.state': state })
+  })
+}
+
+/** @returns the state that the effect is in by it; null when it changed nothing */
+async function settleView(
+  ports: InquiryPorts,
+  settings: InquirySettings,
+  effect: EffectView,
+  learned: Learned,
+): Promise<EffectState | null> {
   const { contract } = recipientOf(settings, effect)
   let view = effect
   for (;;) {
@@ -207,20 +260,20 @@ async function settle(
         state: view.state,
         learned: learned.kind,
       })
-      return
+      return null
     }
     const { settlement } = decision
     const settled = await patiently(ports, 'settle', () => ports.store.settle(settlement))
     if (settled.kind === 'settled') {
       if (typeof settlement.dueAt === 'number') settings.lookAgain(settlement.dueAt)
-      return
+      return settlement.to
     }
     view = settled.current
     // A lease that someone else already ended is old news, and that of a later attempt has not ended; answers and
     // findings are always kept.
     const isSameAttempt = view.state === 'attempting' && view.attempts.length === effect.attempts.length
-    if (learned.kind === 'leaseEnded' && !isSameAttempt) return
-    if (learned.kind === 'answer' && alreadyTold(view, learned)) return
+    if (learned.kind === 'leaseEnded' && !isSameAttempt) return null
+    if (learned.kind === 'answer' && alreadyTold(view, learned)) return null
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type Instant,
   type Log,
   type Random,
+  type Tracing,
   timeOrderedId,
   type WorkerId,
 } from '../domain/index.ts'
@@ -22,6 +23,7 @@ export interface EnginePorts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly tracing: Tracing
 }
 
 export interface EngineSettings extends AlertSettings {

@@ -5,6 +5,7 @@ export { createEngine, type Engine, type EnginePorts, type EngineSettings } from
 export { forget, forgetBatch, type StepTotal } from './forget.ts'
 export { giveWay } from './give-way.ts'
 export { passes } from './patience.ts'
+export { Periodic } from './periodic.ts'
 export { situationOf } from './situation.ts'
 export {
   type DeclareEffect,

@@ -1,7 +1,6 @@
 import {
   type Clock,
   CounterfoilError,
-  comparesVersions,
   type EffectId,
   effectKey,
   type Fingerprint,
@@ -10,6 +9,8 @@ import {
   idempotencyKey,
   type JsonValue,
   type Random,
+  takesInTurn,
+  takesOrder,
   timeOrderedId,
 } from '../domain/index.ts'
 import { type EffectDefinition, encode, type Recipient } from '../recipients/index.ts'
@@ -53,12 +54,12 @@ export async function toEffect(
     )
   }
   const order = plan.order ?? null
-  if (order !== null && !comparesVersions(recipient.contract)) {
+  if (order !== null && !takesOrder(recipient.contract)) {
     throw new CounterfoilError(
       'order_without_fence',
-      `Effect '${name}' claims order, and recipient '${recipient.name}' compares no versions.`,
+      `Effect '${name}' claims order, and recipient '${recipient.name}' neither compares versions nor takes effects in turn.`,
       {
-        hint: 'Remove the order, or state in the contract how the recipient rejects an older version.',
+        hint: 'Remove the order, or state in the contract how the recipient rejects an older version, or that it takes effects in turn.',
       },
     )
   }
@@ -92,7 +93,9 @@ export async function toEffect(
     fingerprint: fingerprintOf(name, payload, order),
     idempotencyKey: keySent,
     order,
+    ...(order !== null && takesInTurn(recipient.contract) ? { inTurn: true as const } : {}),
     plannedAt: at,
+    trace: null,
     request: ports.vault.seal(encode(recipient, definition.request(payload), keySent), id),
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
 import type { ReceiptId, ReceivedEvent, WorkerId } from '../domain/index.ts'
+import { noTracing } from '../domain/index.ts'
 import { recipient } from '../recipients/index.ts'
 import type { EffectWork, NewQuarantine, Plan, PlanSession, Store } from '../store/index.ts'
 import { seededRandom, VirtualClock } from '../testing/index.ts'
@@ -95,7 +96,14 @@ async function plan(
   const clock = new VirtualClock(0)
   const seen = recordingStore(clock, about.openAfterMs)
   const vault = { seal: (payload: Uint8Array) => ({ keyId: 'k', nonce: payload, ciphertext: payload }) }
-  const ports = { store: seen.store, vault: vault as never, clock, random: seededRandom(1), log: () => {} }
+  const ports = {
+    store: seen.store,
+    vault: vault as never,
+    clock,
+    random: seededRandom(1),
+    log: () => {},
+    tracing: noTracing,
+  }
   const settings = {
     triggers,
     recipients: new Map([['seats', seats]]),
@@ -109,6 +117,7 @@ async function plan(
     outbox: 1,
     tries: about.tries ?? 0,
     event,
+    trace: null,
   }).then((result) => {
     planned = result
   })

@@ -1,10 +1,14 @@
 import {
   type Clock,
   CounterfoilError,
+  codeOf,
   type Log,
   type QuarantineId,
   type Random,
   type ReceivedEvent,
+  type Span,
+  type TraceParent,
+  type Tracing,
   timeOrderedId,
 } from '../domain/index.ts'
 import type { EffectDefinition, Recipient } from '../recipients/index.ts'
@@ -27,6 +31,7 @@ export interface PlannerPorts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly tracing: Tracing
 }
 
 export interface PlannerSettings {
@@ -46,6 +51,8 @@ export interface PlanWork {
   readonly outbox: number
   readonly tries: number
   readonly event: ReceivedEvent
+  /** The span that wrote the receipt, perhaps in another process. */
+  readonly trace: TraceParent | null
 }
 
 /**
@@ -59,14 +66,38 @@ export async function planEvent(
   settings: PlannerSettings,
   work: PlanWork,
 ): Promise<readonly string[]> {
+  const { producer, receipt } = work.event
+  const about = {
+    name: `plan ${producer}`,
+    kind: 'consumer',
+    parent: work.trace,
+    attributes: {
+      'messaging.system': 'counterfoil',
+      'messaging.operation.name': 'plan',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': producer,
+      'messaging.message.id': receipt,
+    },
+  } as const
+  return await ports.tracing.span(about, (span) => planWithin(ports, settings, work, span))
+}
+
+async function planWithin(
+  ports: PlannerPorts,
+  settings: PlannerSettings,
+  work: PlanWork,
+  span: Span,
+): Promise<readonly string[]> {
   const first = new FirstAttempts(settings.firstPlaces)
   let planned: Planned
   try {
-    planned = await plan(ports, settings, work, first)
+    planned = await plan(ports, settings, work, first, span.context)
+    span.set({ 'counterfoil.outcome': planned.kind })
   } catch (error) {
     first.release()
     // The record stays leased and is handed on again: a store that is away is not the trigger's failure.
     if (passes(error)) throw error
+    span.failed(codeOf(error) ?? 'error')
     await planFailed(ports, settings, work, error)
     return []
   }
@@ -87,12 +118,13 @@ async function plan(
   settings: PlannerSettings,
   work: PlanWork,
   first: FirstAttempts,
+  trace: TraceParent | null,
 ): Promise<Planned> {
   const { planTimeoutMs, transactions } = settings
   const triggers = settings.triggers.filter((trigger) => wants(trigger, work.event))
   const write: WritePlan = async (tx, waits) => {
     const run: TriggerRun = { event: work.event, tx, waits, timeoutMs: planTimeoutMs, clock: ports.clock }
-    const plan = await toPlan(ports, settings, work, await runTriggers(triggers, run))
+    const plan = await toPlan(ports, settings, work, await runTriggers(triggers, run), trace)
     return { ...plan, effects: first.prepare(plan.effects) }
   }
   return transactions === undefined || triggers.length === 0
@@ -146,6 +178,7 @@ async function toPlan(
   settings: PlannerSettings,
   work: PlanWork,
   declared: readonly Declared[],
+  trace: TraceParent | null,
 ): Promise<Plan> {
   if (declared.length > maxEffectsPerPlan) {
     throw new CounterfoilError(
@@ -155,7 +188,8 @@ async function toPlan(
   }
   const at = ports.clock.now()
   const effects: NewEffect[] = []
-  for (const one of declared) effects.push(await toEffect(ports, settings.recipients, one, at))
+  for (const one of declared)
+    effects.push({ ...(await toEffect(ports, settings.recipients, one, at)), trace })
   return {
     outbox: work.outbox,
     receipt: work.event.receipt,

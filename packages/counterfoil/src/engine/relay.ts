@@ -85,7 +85,7 @@ export class Relay {
     this.#reserved--
   }
 
-  deliver(work: { readonly outbox: number; readonly event: ReceivedEvent }): void {
+  deliver(work: Omit<PlanWork, 'tries'>): void {
     this.#reserved--
     if (this.#stopped) return
     this.#held.hold({ outbox: work.outbox, alone: false, handOn: () => this.#plan({ ...work, tries: 0 }) })
@@ -150,7 +150,7 @@ export class Relay {
     if (isSuspect(record) && (await this.#ports.store.tryAlone({ worker, outbox })) === undefined) return
     const opened = await this.#settings.openEvent(receipt, this.#ports.vault.open(record.payload, receipt.id))
     if (opened.kind === 'event') {
-      await this.#plan({ outbox, tries, event: opened.event })
+      await this.#plan({ outbox, tries, event: opened.event, trace: receipt.trace })
       return
     }
     await this.#quarantine(outbox, receipt, opened.reason, opened.detail)

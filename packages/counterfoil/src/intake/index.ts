@@ -12,6 +12,10 @@ export {
   sourceAt,
 } from './backfill/index.ts'
 export { alreadyRead } from './body-limits.ts'
+export { boundedLog } from './bounded-log.ts'
+export { type CloudEvent, type CloudEventReading, readCloudEvent } from './cloudevents/cloud-event.ts'
+export { binaryMessage, type CloudEventMessage, structuredMessage } from './cloudevents/modes.ts'
+export type { Delivery } from './delivery.ts'
 export { isSupported, type Opened, readEvent } from './event.ts'
 export { gateOf } from './gate.ts'
 export {
@@ -30,8 +34,8 @@ export {
   type ProducerOptions,
   producer,
 } from './producer.ts'
-export type { ProducerKind } from './producer-kind.ts'
-export { type OutgoingEvent, type PublishPorts, publish } from './publish.ts'
+export type { OfflineKind, ProducerKind } from './producer-kind.ts'
+export { type OutgoingEvent, type PublishPorts, publish, publishAlone } from './publish.ts'
 export { createReceive, type Intake, type IntakePorts } from './receive.ts'
 export type { Upcast } from './schema-version.ts'
 export type { HandOff } from './take.ts'

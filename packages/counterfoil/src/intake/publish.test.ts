@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
 import { systemRandom } from '../ambient.ts'
+import { noTracing } from '../domain/index.ts'
 import type { Acceptance, SqlExecutor } from '../store/index.ts'
 import { VirtualClock } from '../testing/virtual-clock.ts'
 import { acceptAll, now, standard, testIntake, vault } from './fixtures/intake.ts'
@@ -33,6 +34,7 @@ function publisher() {
     clock: new VirtualClock(now * 1000),
     random: systemRandom,
     ownerOf: (name: string) => `owner of ${name}`,
+    tracing: noTracing,
   }
   const send = (event: Parameters<typeof publish>[2]) => publish(ports, executor, event)
   return { entries, send }

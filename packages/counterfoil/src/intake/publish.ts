@@ -5,14 +5,16 @@ import {
   fingerprintJson,
   type JsonValue,
   readJson,
+  type Tracing,
 } from '../domain/index.ts'
-import type { Accepted, SqlExecutor, Store } from '../store/index.ts'
+import type { Acceptance, Accepted, SqlExecutor, Store } from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import { fitEvent, type Unfit } from './event.ts'
 import type { InternalEvent } from './internal.ts'
 import { live } from './interpret.ts'
 import type { EventTypes, Producer } from './producer.ts'
 import { contentPrefix, toReceipt } from './receipt.ts'
+import { acceptTraced } from './traced-acceptance.ts'
 
 /** An event that the program publishes. */
 export interface OutgoingEvent<Input> {
@@ -31,6 +33,7 @@ export interface PublishPorts extends AcceptancePorts {
   readonly types: EventTypes
   readonly store: Pick<Store, 'acceptIn'>
   readonly clock: Clock
+  readonly tracing: Tracing
 }
 
 /**
@@ -44,7 +47,23 @@ export interface PublishPorts extends AcceptancePorts {
 export async function publish<Input>(
   ports: PublishPorts,
   executor: SqlExecutor,
+  outgoing: OutgoingEvent<Input>,
+): Promise<Accepted> {
+  return await write(ports, outgoing, (entry) => ports.store.acceptIn(executor, entry))
+}
+
+/** The same in a transaction of the store's own. */
+export async function publishAlone<Input>(
+  ports: PublishPorts & { readonly store: Pick<Store, 'accept'> },
+  outgoing: OutgoingEvent<Input>,
+): Promise<Accepted> {
+  return await write(ports, outgoing, (entry) => ports.store.accept(entry))
+}
+
+async function write<Input>(
+  ports: PublishPorts,
   { type: published, id, data }: OutgoingEvent<Input>,
+  accept: (entry: Acceptance) => Promise<Accepted>,
 ): Promise<Accepted> {
   const { producer, type } = published
   const version = published.version ?? null
@@ -77,7 +96,9 @@ export async function publish<Input>(
   if (typeof receipt === 'string') {
     throw new CounterfoilError('identity_invalid', `Event '${type}' was not published: ${receipt}.`)
   }
-  return await ports.store.acceptIn(executor, acceptance(ports, receipt, body, fit, null))
+  return await acceptTraced(ports.tracing, { receipt, body, fit }, 'current', (event) =>
+    accept(acceptance(ports, event.receipt, body, fit, null)),
+  )
 }
 
 function derivedId(type: string, version: string | null, data: JsonValue): string {

@@ -58,6 +58,7 @@ export function toReceipt(event: VerifiedEvent, random: Random): ReceiptRecord |
     waived,
     eventAt: facts.at,
     receivedAt,
+    trace: null,
   }
 }
 

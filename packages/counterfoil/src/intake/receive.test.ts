@@ -82,6 +82,7 @@ describe('a good delivery', () => {
       waived: null,
       eventAt: now * 1000,
       receivedAt: now * 1000,
+      trace: null,
     })
     assert.deepEqual(entry!.next, { kind: 'plan', handOff: null })
     assert.equal(entry!.onConflict.owner, 'owner of standard')

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { codeOf, type Log } from '../domain/index.ts'
+import { codeOf, type Log, readTraceParent, type Span, type SpanAbout } from '../domain/index.ts'
 import type { Network } from '../recipients/index.ts'
 import type { Accepted, Store } from '../store/index.ts'
 import { acknowledgement, batchAcknowledgement, ownAnswer, refusal, unavailable } from './answers.ts'
@@ -33,7 +33,7 @@ export interface Intake {
   receive(request: Request): Promise<Response>
   /** The same for a request of Node's HTTP server, at half the cost: its body is read from the socket. */
   receiveIncoming(incoming: IncomingMessage): Promise<Response>
-  /** The same for what a framework made of a request. */
+  /** The same for what came in another way: what a framework made of a request, a message of a broker. */
   receiveArrival(arrival: Arrival): Promise<Response>
 }
 
@@ -122,12 +122,22 @@ export function createReceive(ports: IntakePorts): Intake {
     }
     inFlight++
     try {
-      return answered(gate, await take(ports, gate, arrival))
-    } catch (error) {
-      return failed(producer.name, error)
+      return await ports.tracing.span(arriving(producer, arrival), (span) => takeWithin(span, gate, arrival))
     } finally {
       inFlight--
     }
+  }
+
+  async function takeWithin(span: Span, gate: Gate, arrival: Arrival): Promise<Response> {
+    let response: Response
+    try {
+      response = answered(gate, await take(ports, gate, arrival, span.context))
+    } catch (error) {
+      response = failed(gate.producer.name, error)
+    }
+    span.set({ 'http.response.status_code': response.status })
+    if (response.status >= 500) span.failed(String(response.status))
+    return response
   }
 
   return {
@@ -135,6 +145,17 @@ export function createReceive(ports: IntakePorts): Intake {
     receive: (request) => receive(fromRequest(request)),
     receiveIncoming: (incoming) => receive(fromIncoming(incoming)),
     receiveArrival: receive,
+  }
+}
+
+/** By OpenTelemetry's conventions for HTTP servers; goes on from what the sender traces. */
+function arriving({ name }: Producer, { method, scheme, header }: Arrival): SpanAbout {
+  const route = `/in/${name}`
+  return {
+    name: `${method} ${route}`,
+    kind: 'server',
+    parent: readTraceParent(header('traceparent')) ?? 'current',
+    attributes: { 'http.request.method': method, 'http.route': route, 'url.scheme': scheme },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, ReceivedEvent, WorkerId } from '../domain/index.ts'
+import type { Clock, ReceivedEvent, TraceParent, Tracing, WorkerId } from '../domain/index.ts'
 import { type Acceptance, type Accepted, BeyondRetention, type Store } from '../store/index.ts'
 import { type AcceptancePorts, acceptance } from './acceptance.ts'
 import type { Arrival } from './arrival.ts'
@@ -11,12 +11,17 @@ import type { KeySource } from './key-source.ts'
 import type { EventTypes, Producer } from './producer.ts'
 import type { OwnAnswer } from './producer-kind.ts'
 import { type Refusal, refuse } from './refusal.ts'
+import { acceptAllTraced, acceptTraced } from './traced-acceptance.ts'
 
 /** How the engine takes over what was just accepted, in memory. An optimisation: the outbox record is durable. */
 export interface HandOff {
   /** Before the receipt is written: room, and the lease its record gets; null when it should wait in the store. */
   reserve(): { readonly worker: WorkerId; readonly leaseMs: number } | null
-  deliver(work: { readonly outbox: number; readonly event: ReceivedEvent }): void
+  deliver(work: {
+    readonly outbox: number
+    readonly event: ReceivedEvent
+    readonly trace: TraceParent | null
+  }): void
   /** Nothing came of it. */
   release(): void
 }
@@ -26,6 +31,7 @@ export interface TakePorts extends AcceptancePorts {
   readonly store: Pick<Store, 'accept' | 'acceptAll'>
   readonly clock: Clock
   readonly handOff: HandOff | null
+  readonly tracing: Tracing
 }
 
 /** What became of a delivery. An `Accepted` is one event, an array the elements of a batch, in their order. */
@@ -39,9 +45,15 @@ export type Taken =
  * A delivery, from the first byte to the commit: limits, verification of the raw bytes, then parsing, then one
  * transaction (design.md section 3, Intake).
  *
+ * @param delivery the span of its arrival
  * @throws whatever is our own fault
  */
-export async function take(ports: TakePorts, gate: Gate, arrival: Arrival): Promise<Taken> {
+export async function take(
+  ports: TakePorts,
+  gate: Gate,
+  arrival: Arrival,
+  delivery: TraceParent | null,
+): Promise<Taken> {
   const { producer, keys, rate } = gate
   const waitMs = rate === null ? 0 : rate.wait()
   if (waitMs > 0) {
@@ -52,16 +64,18 @@ export async function take(ports: TakePorts, gate: Gate, arrival: Arrival): Prom
   if (authentic.kind === 'refused') return authentic
   rate?.take()
 
-  const { delivery, mediaType, receivedAt } = authentic
-  const interpreted = await interpret(ports, producer, delivery, { mediaType, receivedAt, ...live })
+  const { mediaType, receivedAt } = authentic
+  const interpreted = await interpret(ports, producer, authentic.delivery, { mediaType, receivedAt, ...live })
   switch (interpreted.kind) {
     case 'refused':
     case 'handshake':
       return interpreted
     case 'event':
-      return await accept(ports, interpreted.event)
+      return await acceptTraced(ports.tracing, interpreted.event, delivery, (event) => accept(ports, event))
     case 'events':
-      return await acceptAll(ports, interpreted.events)
+      return await acceptAllTraced(ports.tracing, interpreted.events, delivery, (events) =>
+        acceptAll(ports, events),
+      )
   }
 }
 
@@ -142,6 +156,7 @@ function handOver(ports: TakePorts, entry: Entry, accepted: Accepted): void {
   ports.handOff?.deliver({
     outbox: accepted.outbox,
     event: toEvent(entry.acceptance.receipt, entry.fit),
+    trace: entry.acceptance.receipt.trace,
   })
 }
 

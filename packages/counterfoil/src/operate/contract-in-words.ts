@@ -107,10 +107,15 @@ function aboutLookup(lookup: Lookup): string[] {
   ]
 }
 
-function aboutOrdering({ fence, conditional, tombstone }: Ordering): string[] {
+function aboutOrdering({ fence, conditional, tombstone, inTurn }: Ordering): string[] {
   const lines: string[] = []
-  if (fence === undefined) lines.push('It compares no versions: no effect may claim order here.')
-  else
+  if (inTurn === true)
+    lines.push(
+      'It keeps the order in which it is called: an effect waits until every earlier version of its ordering domain is final, also while one of them waits for a person.',
+    )
+  if (fence === undefined) {
+    if (inTurn !== true) lines.push('It compares no versions: no effect may claim order here.')
+  } else
     lines.push(
       `It rejects an older version in ${fence.header} with ${fence.rejectedWith}: such an effect ends fenced.`,
     )

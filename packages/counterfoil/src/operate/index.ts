@@ -26,6 +26,13 @@ export {
   shown,
 } from './effects.ts'
 export {
+  type ErasurePlan,
+  type ErasureQuery,
+  type ErasureRun,
+  planErasure,
+  runErasure,
+} from './erase-many.ts'
+export {
   type Comparison,
   compareListing,
   effectsSince,

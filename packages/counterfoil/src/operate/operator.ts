@@ -46,6 +46,8 @@ const needs = {
   'retention.plan': 'viewer',
   'retention.apply': 'approver',
   'retention.erase': 'approver',
+  'retention.erase-plan': 'operator',
+  'retention.erase-many': 'approver',
   'quarantine.propose-many': 'approver',
   'audit.list': 'viewer',
   'audit.verify': 'viewer',

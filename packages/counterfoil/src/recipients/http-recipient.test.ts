@@ -329,3 +329,14 @@ describe('a lookup', () => {
     )
   })
 })
+
+test('a recipient that takes effects in turn is told no version: the order in which it is called is the order', async () => {
+  const { network, asked } = recorder()
+  const recipient = recipientAt(new URL('https://queue.example'), {
+    contract: { ordering: { inTurn: true } },
+  })
+  const order = { domain: 'ann', version: 4 }
+  await attempt({ network, clock }, recipient, openSeat, key, order, never)
+  assert.equal(asked.length, 1)
+  assert.ok(!JSON.stringify(asked[0]?.headers).includes('ann'))
+})

@@ -8,6 +8,7 @@ import {
   type IdempotencyKey,
   type Instant,
   type Limits,
+  takesOrder,
 } from '../domain/index.ts'
 import { late, within } from './deadline.ts'
 import type { Network, NetworkRequest } from './network.ts'
@@ -41,7 +42,7 @@ export type HeadersFunction = (about: {
 }) => Record<string, string> | Promise<Record<string, string>>
 
 export interface HttpPorts {
-  readonly network: Network
+  readonly network: Pick<Network, 'send'>
   readonly clock: Clock
 }
 
@@ -80,13 +81,13 @@ export async function attempt(
   return await send(ports, recipient, signal, () => {
     if (order !== null) {
       // Its contract has changed since planning; without the fence the order would silently be lost.
-      if (ordering?.fence === undefined)
+      if (!takesOrder(recipient.contract))
         throw new CounterfoilError(
           'order_without_fence',
           `recipient '${recipient.name}' compares no versions`,
         )
-      const { header, domain } = ordering.fence
-      own[header.toLowerCase()] = String(order.version)
+      const { header, domain } = ordering?.fence ?? {}
+      if (header !== undefined) own[header.toLowerCase()] = String(order.version)
       if (domain !== undefined) own[domain.toLowerCase()] = headerText(order.domain)
     }
     const { method, path, body } = stored

@@ -14,10 +14,12 @@ export { type PublishedContractOptions, publishedContract } from './published-co
 export { ask, close, type EffectAddress, encode, placeOf, prepare } from './reach.ts'
 export {
   type CallOptions,
+  closeRecipients,
   type EffectDefinition,
   type HttpOptions,
   type Recipient,
   type RecipientOptions,
   recipient,
 } from './recipient.ts'
+export { tracedNetwork } from './traced-network.ts'
 export { type UndiciNetworkOptions, undiciNetwork } from './undici-network.ts'

@@ -24,7 +24,7 @@ import type { Network } from './network.ts'
 import type { Recipient } from './recipient.ts'
 
 export interface ReachPorts {
-  readonly network: Network
+  readonly network: Pick<Network, 'send'>
   readonly clock: Clock
 }
 

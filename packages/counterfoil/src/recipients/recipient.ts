@@ -6,6 +6,7 @@ import {
   type Duration,
   milliseconds,
   type Ordering,
+  takesOrder,
 } from '../domain/index.ts'
 import type {
   AskContext,
@@ -51,6 +52,8 @@ export interface CallOptions<C extends Contract, Request> extends CommonOptions<
   readonly classify?: (result: CallResult) => CallReading | undefined
   /** Closes a key; needed where the contract takes tombstones. */
   readonly tombstone?: (about: AskContext) => Promise<TombstoneReading>
+  /** Called once when the program stops, after the last call: ends a connection, for example. */
+  readonly close?: () => Promise<void>
   readonly url?: never
 }
 
@@ -58,7 +61,7 @@ export type RecipientOptions<C extends Contract, Request = EffectRequest> =
   | HttpOptions<C>
   | CallOptions<C, Request>
 
-/** An operation at a recipient. `Ordered` is true only where the contract compares versions. */
+/** An operation at a recipient. `Ordered` is true only where the contract has a fence, or takes effects in turn. */
 export interface EffectDefinition<Payload = unknown, Ordered extends boolean = boolean> {
   readonly recipient: Recipient
   /** Such as `seat.open`: shown to people, and part of the fingerprint. */
@@ -81,7 +84,11 @@ interface Defines<C extends Contract, Request> {
     },
   ): EffectDefinition<
     StandardSchemaV1.InferOutput<Schema>,
-    C extends { readonly ordering: { readonly fence: NonNullable<Ordering['fence']> } } ? true : false
+    C extends {
+      readonly ordering: { readonly fence: NonNullable<Ordering['fence']> } | { readonly inTurn: true }
+    }
+      ? true
+      : false
   >
 }
 
@@ -91,6 +98,7 @@ export type Reach =
   | ({
       readonly kind: 'call'
       readonly tombstone?: (about: AskContext) => Promise<TombstoneReading>
+      readonly close?: () => Promise<void>
     } & CallRecipient)
 
 export type Recipient<C extends Contract = Contract, Request = any> = Reach & Defines<C, Request>
@@ -115,7 +123,6 @@ export function recipient(name: string, options: RecipientOptions<Contract, neve
   const timeoutMs = milliseconds(timeout)
   checkTimes(name, contract, timeoutMs)
   checkFunctions(name, options)
-  const { ordering } = contract
   const self: Recipient = {
     ...(options.call === undefined ? reachByHttp(name, options) : reachByCall(options)),
     name,
@@ -129,10 +136,15 @@ export function recipient(name: string, options: RecipientOptions<Contract, neve
       name: effectName,
       payload: about.payload as never,
       request: about.request as never,
-      ordered: (ordering?.fence !== undefined) as never,
+      ordered: takesOrder(contract) as never,
     }),
   } as Recipient
   return self
+}
+
+/** Ends what recipients hold open, once nothing is called any more. */
+export async function closeRecipients(recipients: Iterable<Recipient>): Promise<void> {
+  await Promise.all([...recipients].map((one) => (one.kind === 'call' ? one.close?.() : undefined)))
 }
 
 function reachByHttp(
@@ -155,12 +167,13 @@ function reachByHttp(
   return { kind: 'http', url, allowPrivateAddresses, ...(headers === undefined ? {} : { headers }) } as const
 }
 
-function reachByCall({ call, classify, tombstone }: CallOptions<Contract, never>) {
+function reachByCall({ call, classify, tombstone, close }: CallOptions<Contract, never>) {
   return {
     kind: 'call',
     call,
     ...(classify === undefined ? {} : { classify }),
     ...(tombstone === undefined ? {} : { tombstone }),
+    ...(close === undefined ? {} : { close }),
   } as const
 }
 

@@ -15,6 +15,7 @@ export function renderMetrics(
   status: StoreStatus,
   { quarantineSince, recipients }: SurveyedHealth,
   now: Instant,
+  roundTripMs: number | null,
 ): string {
   const seconds = (since: Instant | null) => (since === null ? 0 : Math.max(0, (now - since) / 1000))
   const byState = recipients.flatMap(({ recipient, open }) =>
@@ -103,6 +104,16 @@ export function renderMetrics(
       [{}, status.effects.disputed],
     ]),
   ]
+  if (roundTripMs !== null) {
+    families.push(
+      family(
+        'counterfoil_round_trip_seconds',
+        'gauge',
+        'How long the last round trip took, or the one under way by now.',
+        [[{}, roundTripMs / 1000]],
+      ),
+    )
+  }
   return families.join('')
 }
 

@@ -11,6 +11,7 @@ function program() {
     },
     clock: { now: () => state.now },
     maxBacklog: 10,
+    roundTripMs: () => null,
     store: {
       probe: async () => {
         state.probes++

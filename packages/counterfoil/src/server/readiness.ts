@@ -12,6 +12,8 @@ export interface Readiness {
     /** Fewer receipts wait for their plan than would have deliveries refused. */
     readonly backlog: boolean
   }
+  /** Where one is configured: how long the last round trip took, or takes by now. Decides nothing. */
+  readonly roundTripSeconds?: number
 }
 
 /** How long an answer stands: asking is open to everybody and costs a commit. */
@@ -31,7 +33,8 @@ export function readiness(app: Counterfoil): () => Promise<Readiness> {
   }
 }
 
-async function look({ running, store, maxBacklog }: Counterfoil, now: Instant): Promise<Readiness> {
+async function look(app: Counterfoil, now: Instant): Promise<Readiness> {
+  const { running, store, maxBacklog } = app
   const [written, backlog] = await Promise.all([
     store.probe(now).then(
       () => true,
@@ -42,5 +45,10 @@ async function look({ running, store, maxBacklog }: Counterfoil, now: Instant): 
       () => false,
     ),
   ])
-  return { ready: running && written && backlog, checks: { running, store: written, backlog } }
+  const tripMs = app.roundTripMs()
+  return {
+    ready: running && written && backlog,
+    checks: { running, store: written, backlog },
+    ...(tripMs === null ? {} : { roundTripSeconds: tripMs / 1000 }),
+  }
 }

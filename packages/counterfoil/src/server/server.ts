@@ -109,10 +109,10 @@ function routes(app: Counterfoil, credentials: Credentials, doors: Doors, oidc: 
   hono.all('/in/*', (context) => app.receiveIncoming(context.env.incoming))
   hono.get('/healthz', (context) => context.json({ status: 'ok' }))
   hono.get('/readyz', async (context) => {
-    const { ready, checks } = await isReady()
+    const { ready, ...found } = await isReady()
     return ready
-      ? context.json({ status: 'ready', checks })
-      : context.json({ status: 'not ready', checks }, 503, { 'retry-after': '1' })
+      ? context.json({ status: 'ready', ...found })
+      : context.json({ status: 'not ready', ...found }, 503, { 'retry-after': '1' })
   })
   hono.get('/metrics', async (context) => {
     if (!credentials.isEmpty) {
@@ -120,9 +120,13 @@ function routes(app: Counterfoil, credentials: Credentials, doors: Doors, oidc: 
       authentication.operatorOf(context.req.header('authorization'), address)
     }
     const [status, health] = await Promise.all([app.store.status(), healthOf(app)])
-    return context.text(renderMetrics(app.counters, status, health, app.clock.now()), 200, {
-      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-    })
+    return context.text(
+      renderMetrics(app.counters, status, health, app.clock.now(), app.roundTripMs()),
+      200,
+      {
+        'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+      },
+    )
   })
   hono.notFound((context) =>
     problem(404, 'not_found', `Nothing is served at ${context.req.path.slice(0, 200)}.`),

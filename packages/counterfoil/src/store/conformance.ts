@@ -5,6 +5,7 @@ import { attempts } from './conformance/attempts.ts'
 import { auditing } from './conformance/auditing.ts'
 import { backfilling } from './conformance/backfilling.ts'
 import type { MakeStore } from './conformance/given.ts'
+import { inTurn } from './conformance/in-turn.ts'
 import { lifetime } from './conformance/lifetime.ts'
 import { limiting } from './conformance/limiting.ts'
 import { model } from './conformance/model.ts'
@@ -34,6 +35,7 @@ export function conformance(name: string, makeStore: MakeStore): void {
     describe('plan session', () => sessions(makeStore))
     describe('attempt', () => attempts(makeStore))
     describe('limits', () => limiting(makeStore))
+    describe('in turn', () => inTurn(makeStore))
     describe('settle', () => settling(makeStore))
     describe('read', () => reading(makeStore))
     describe('quarantine', () => quarantined(makeStore))

@@ -9,6 +9,7 @@ import type {
   Instant,
   QuarantineId,
   ReceiptId,
+  TraceParent,
 } from '../domain/index.ts'
 
 /** The words that stores, engine and operators share. Plain data: every value survives a structured clone. */
@@ -65,6 +66,8 @@ export interface ReceiptRecord {
   /** When the producer says that the event happened. */
   readonly eventAt: Instant | null
   readonly receivedAt: Instant
+  /** The span that wrote it, which its plan goes on from; null where nothing is traced. */
+  readonly trace: TraceParent | null
 }
 
 export type ReceiptState = 'accepted' | 'planned' | 'quarantined'
@@ -195,6 +198,8 @@ export interface EffectRecord {
   readonly idempotencyKey: IdempotencyKey
   readonly order: Order | null
   readonly plannedAt: Instant
+  /** The span that planned it, which attempts and lookups go on from; null where nothing is traced. */
+  readonly trace: TraceParent | null
 }
 
 export interface EffectView extends EffectRecord {

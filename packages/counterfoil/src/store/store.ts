@@ -178,6 +178,8 @@ export interface Store {
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
   listEffects(query: EffectQuery): Promise<EffectView[]>
+  /** Those whose key begins so, by key and then recipient, in the order of bytes. */
+  listEffectsByKey(query: EffectKeyQuery): Promise<EffectView[]>
   /** By effect id, effect key, or idempotency key; all that match. */
   showEffects(name: string): Promise<EffectStory[]>
   /** A page costs the same however many entries there are; so it may be short and still not the last. */
@@ -385,6 +387,8 @@ export interface NewEffect extends EffectRecord {
   readonly trigger: string
   /** The request, sealed: the same bytes for every attempt. */
   readonly request: Sealed
+  /** It has an order, and is not begun before every effect of an earlier version in its domain here is final. */
+  readonly inTurn?: true
   /**
    * Where this plan creates the effect, its first attempt begins in the same transaction, at the time of the plan:
    * decisions 2 and 3 in one commit, for a worker that has a place free.
@@ -447,6 +451,8 @@ export interface DueClaim {
   readonly slots: Readonly<Record<string, number>>
   /** Of the recipients that have some. */
   readonly limits?: Readonly<Record<string, Limits>>
+  /** Recipients that take effects in turn. */
+  readonly inTurn?: readonly string[]
 }
 
 export interface EffectWork {
@@ -513,6 +519,13 @@ export interface ReceiptQuery extends Page {
 export interface EffectQuery extends Page {
   readonly recipient?: string
   readonly state?: EffectState
+}
+
+export interface EffectKeyQuery {
+  readonly prefix: string
+  readonly limit: number
+  /** The last of the page before. */
+  readonly after?: { readonly key: string; readonly recipient: string }
 }
 
 /** Newest first with `before`, oldest first with `after`; each the id of the last row of the page before. */

@@ -12,6 +12,11 @@ export class Turns {
     return Math.floor((slots + Number(this.#odd)) / 2)
   }
 
+  /** Where effects are taken in turn: domains that a claim looks into, for many of them may have nothing ready. */
+  static visits(slots: number): number {
+    return Math.max(64, slots * 8)
+  }
+
   claimed(): void {
     this.#odd = !this.#odd
   }

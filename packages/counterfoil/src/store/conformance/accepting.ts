@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { TraceParent } from '../../domain/index.ts'
 import {
   accepted,
   alertsOf,
@@ -44,6 +45,7 @@ export function accepting(make: MakeStore): void {
         eventAt: start - 5,
         origin: 'backfill/march',
         provenance: 'unsigned' as const,
+        trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' as TraceParent,
       }
       for (const entry of [
         plain,

@@ -101,6 +101,7 @@ export function delivery(options: DeliveryOptions = {}): Acceptance {
       waived: options.backfill === undefined ? null : 'signature',
       eventAt: null,
       receivedAt: at,
+      trace: null,
     },
     payload: sealed(body),
     next: { kind: 'plan', handOff: options.handOff ?? null },
@@ -164,6 +165,7 @@ export function newEffect({
     idempotencyKey: idempotencyKey({ recipient, key: key as EffectKey }),
     order: null,
     plannedAt: at,
+    trace: null,
     request: sealed(`request ${payload}`),
   }
 }

@@ -90,6 +90,31 @@ function searching(make: MakeStore): void {
   )
 
   it(
+    'effects are walked by the beginning of their key, at every recipient, a page at a time',
+    on(make, async (store) => {
+      const keys = ['customer/42/a', 'customer/42/b', 'customer/42/ü', 'customer/4', 'customer/43/a']
+      for (const key of keys) await plannedEffect(store, { key })
+      await plannedEffect(store, { key: 'customer/42/a', recipient: 'mail' })
+      const walked: string[] = []
+      for (let after: { key: string; recipient: string } | undefined; ; ) {
+        const query = { prefix: 'customer/42/', limit: 2, ...(after === undefined ? {} : { after }) }
+        const effects = await store.listEffectsByKey(query)
+        walked.push(...effects.map(({ key, recipient }) => `${key} ${recipient}`))
+        after = effects.at(-1)
+        if (after === undefined) break
+      }
+      assert.deepEqual(walked, [
+        'customer/42/a bank',
+        'customer/42/a mail',
+        'customer/42/b bank',
+        'customer/42/ü bank',
+      ])
+      const [first] = await store.listEffectsByKey({ prefix: 'customer/42/', limit: 1 })
+      assert.deepEqual(first, await effectOf(store, first!.id))
+    }),
+  )
+
+  it(
     "the recipient's own id is found in evidence too",
     on(make, async (store) => {
       const effect = await unknownEffect(store)

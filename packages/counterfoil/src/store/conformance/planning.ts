@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { TraceParent } from '../../domain/index.ts'
 import {
   accepted,
   alertsOf,
@@ -19,7 +20,8 @@ export function planning(make: MakeStore): void {
     'a plan consumes its record and creates its effects, with their cause',
     on(make, async (store) => {
       const record = await accepted(store)
-      const effect = { ...newEffect(), order: { domain: 'customer/9', version: 4 } }
+      const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' as TraceParent
+      const effect = { ...newEffect(), trace, order: { domain: 'customer/9', version: 4 } }
       const planned = await store.plan(planFor(record, effect))
       assert.deepEqual(planned, { kind: 'planned', effects: [{ id: effect.id, created: true }] })
       const { receipt, effects } = (await store.showReceipt(record.receipt))!

@@ -2,9 +2,9 @@ import { assert, type ReceiptId } from '../../domain/index.ts'
 import { BeyondRetention } from '../beyond.ts'
 import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
 import { type Marking, markerBytes } from '../marking.ts'
-import type { QuarantineReason } from '../records.ts'
+import type { QuarantineReason, ReceiptRecord } from '../records.ts'
 import type { Acceptance, Accepted, SqlValue } from '../store.ts'
-import { Block, booleans, numbers, texts } from './columns.ts'
+import { Block, booleans, numbers, type Rows, rowsOf, texts } from './columns.ts'
 import type { Row } from './connection.ts'
 import { among, fingerprintText, isoText, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
@@ -38,14 +38,48 @@ export function namesOf({ first: { receipt } }: Arrivals): string[] {
   return [receipt.delivery, receipt.id, ...content]
 }
 
+const columns: readonly (readonly [string, string])[] = [
+  ['$1::text[]', 'id'],
+  ['$2::text[]', 'producer'],
+  ['$3::text[]', 'namespace'],
+  ['$4::text[]', 'source'],
+  ['$5::text[]', 'event_id'],
+  ['$6::text[]', 'type'],
+  ['$7::text[]', 'schema_version'],
+  ['$8::text[]', 'content_type'],
+  ['$9::bigint[]', 'bytes'],
+  ['$10::boolean[]', 'signed'],
+  ['$11::text[]', 'origin'],
+  ['$12::bigint[]', 'event_at'],
+  ['$13::bigint[]', 'received_at'],
+  ['$14::text[]', 'key_id'],
+  ['$16::int[]', 'at'],
+  ['$17::int[]', 'nonce_bytes'],
+  ['$18::int[]', 'ciphertext_bytes'],
+  ['$19::bigint[]', 'lease_ms'],
+  ['$20::text[]', 'worker'],
+  ['$21::text[]', 'quarantine'],
+  ['$22::text[]', 'reason'],
+  ['$23::text[]', 'detail'],
+  ['$24::text[]', 'owner'],
+  ['$25::text[]', 'conflict'],
+  ['$26::text[]', 'conflict_owner'],
+  ['$27::int[]', 'copies'],
+  ['$28::bigint[]', 'last_copy_at'],
+  ['$29::bigint[]', 'now'],
+  ['$31::boolean[]', 'holds_beyond'],
+  ['$32::text[]', 'waived'],
+  ['$33::text[]', 'trace'],
+]
+
 /** Design decision 1 for many deliveries: one statement, one round trip, one commit. */
-export function acceptStatement(schema: string): Statement {
+export function acceptStatement(schema: string, rows: Rows): Statement {
   const s = quoted(schema)
   const bytes = (from: string, length: string | number) => `substring($15::bytea from ${from} for ${length})`
   const markerAt = `g.at + ${deliveryBytes + 2 * fingerprintBytes} + g.nonce_bytes + g.ciphertext_bytes`
   const amongSeq = (cte: string) => among('seq', cte)
   return {
-    name: 'counterfoil_accept',
+    name: `counterfoil_accept_${rows}`,
     writes: true,
     text: `
 with given as materialized (
@@ -56,13 +90,7 @@ with given as materialized (
     case when $30::boolean then ${bytes(`${markerAt} + ${markerBytes}`, markerBytes)} end as marker_content,
     g.event_at < (select boundary from ${s}.retention where one = 1) as is_old,
     not $30::boolean and (select marked from ${s}.retention where one = 1) is true as is_unmarked
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::bigint[], $10::boolean[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $16::int[], $17::int[],
-    $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
-    $26::text[], $27::int[], $28::bigint[], $29::bigint[], $31::boolean[], $32::text[]) with ordinality as g(id, producer, namespace, source,
-    event_id, type, schema_version, content_type, bytes, signed, origin, event_at, received_at, key_id, at,
-    nonce_bytes, ciphertext_bytes, lease_ms, worker, quarantine, reason, detail, owner, conflict,
-    conflict_owner, copies, last_copy_at, now, holds_beyond, waived, n)
+  from ${rowsOf(rows, 'g', columns, 'n')}
 ),
 -- receipt_first, receipt_conflict, receipt_content, a marker's digest: one probe each, as the snapshot has them.
 looked as materialized (
@@ -90,17 +118,17 @@ looked as materialized (
 -- receipt_first decides: no row is written when the identity was committed meanwhile.
 fresh as (
   insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived)
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace
   from looked where first_seq is null and not unmarked and (holds_beyond or not beyond) order by n
   on conflict (event_id, delivery) where conflicts_with is null do nothing returning seq
 ),
 disagreeing as (
   insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, conflicts_with)
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, conflicts_with)
   select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, first_seq
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, first_seq
   from looked where not is_same and again_seq is null order by n
   on conflict (delivery, fingerprint) where conflicts_with is not null do nothing returning seq
 ),
@@ -164,6 +192,15 @@ from looked order by n`,
   }
 }
 
+/** The identity, the fingerprint and that of the raw bytes, one behind the other. */
+export function digestsOf(receipt: ReceiptRecord): Buffer {
+  const digests = Buffer.allocUnsafe(deliveryBytes + 2 * fingerprintBytes)
+  writeDelivery(receipt.delivery, digests, 0)
+  writeFingerprint(receipt.fingerprint, digests, deliveryBytes)
+  writeFingerprint(receipt.rawFingerprint, digests, deliveryBytes + fingerprintBytes)
+  return digests
+}
+
 /** @param marking null while there are no markers */
 export function acceptParameters(
   all: readonly Arrivals[],
@@ -175,10 +212,7 @@ export function acceptParameters(
   const handOffs = all.map(({ first: { next } }) => (next.kind === 'plan' ? next.handOff : null))
   const block = new Block()
   const at = all.map(({ first: { receipt, payload } }) => {
-    const digests = Buffer.allocUnsafe(deliveryBytes + 2 * fingerprintBytes)
-    writeDelivery(receipt.delivery, digests, 0)
-    writeFingerprint(receipt.fingerprint, digests, deliveryBytes)
-    writeFingerprint(receipt.rawFingerprint, digests, deliveryBytes + fingerprintBytes)
+    const digests = digestsOf(receipt)
     const begins = block.add(digests)
     block.add(payload.nonce)
     block.add(payload.ciphertext)
@@ -224,6 +258,7 @@ export function acceptParameters(
     String(marking !== null),
     booleans(all.map(({ first }) => first.beyond === 'quarantined')),
     texts(receipts.map(({ waived }) => waived)),
+    texts(receipts.map(({ trace }) => trace)),
   ]
 }
 

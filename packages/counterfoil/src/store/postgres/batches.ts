@@ -8,11 +8,12 @@ import {
   spread,
   toAccepted,
 } from './accept.ts'
+import { acceptFreshParameters, mayBeFresh, toFresh } from './accept-fresh.ts'
 import type { Run } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { answerEach, answerTogether, Gatherer } from './gather.ts'
 import type { Marks } from './marks.ts'
-import { planAll, namesOf as planNames } from './plan.ts'
+import { type PlanPorts, planAll, namesOf as planNames } from './plan.ts'
 import type { Reading } from './read.ts'
 import { notMoved, settleParameters } from './settle.ts'
 import type { writingStatements } from './statements.ts'
@@ -97,7 +98,7 @@ export class Batches {
   /** In the transaction that `run` runs in. */
   async acceptWith(entries: readonly Acceptance[], run: Run): Promise<Accepted[]> {
     const { arrivals: all, of } = arrivals(entries)
-    const answers = await answerTogether(all, arrivalNames, (some) => this.#acceptSome(some, run))
+    const answers = await answerTogether(all, arrivalNames, this.#accepting(run))
     const refused = answers.find((answer) => answer instanceof Error)
     if (refused !== undefined) throw refused
     return spread(answers as Accepted[], of)
@@ -105,12 +106,12 @@ export class Batches {
 
   /** In the transaction that `run` runs in; a conflict writes nothing. */
   async planWith(plan: Plan, run: Run): Promise<Planned> {
-    return (await planAll([plan], this.#planPorts(), false, run))[0]!
+    return (await planAll([plan], this.planPorts(), false, run))[0]!
   }
 
-  #planPorts() {
+  planPorts(): PlanPorts {
     const { statements, time, marks } = this.#ports
-    return { statement: statements.plan, time, marks }
+    return { many: statements.plan, one: statements.planOne, time, marks }
   }
 
   async drained(): Promise<void> {
@@ -120,26 +121,47 @@ export class Batches {
   /** Each in a commit that it may share with others. */
   async #acceptEach(entries: readonly Acceptance[]): Promise<(Accepted | Error)[]> {
     const { arrivals: all, of } = arrivals(entries)
-    const answers = await answerEach(all, arrivalNames, (some) => this.#acceptSome(some, this.#ports.run))
+    const answers = await answerEach(all, arrivalNames, this.#accepting(this.#ports.run))
     this.#ports.onWritten()
     return spread(answers, of)
   }
 
-  async #acceptSome(some: readonly Arrivals[], run: Run): Promise<(Accepted | Error | undefined)[]> {
-    // In one order everywhere, so that two that meet wait instead of locking each other out.
-    const order = some.map((_, index) => index).sort((a, b) => compare(some[a]!.first, some[b]!.first))
-    const sorted = order.map((index) => some[index]!)
+  /** What is new by its looks first, and what that left undecided by the statement that answers everything. */
+  #accepting(run: Run): (some: readonly Arrivals[]) => Promise<(Accepted | Error | undefined)[]> {
     const { statements, time, marks } = this.#ports
-    const rows = await run(statements.accept, acceptParameters(sorted, time, marks.current))
-    if (rows.some(({ verdict }) => verdict === 'unmarked')) marks.found()
-    const answers: (Accepted | Error | undefined)[] = []
-    for (const row of rows) answers[order[row.n - 1]!] = toAccepted(row, sorted[row.n - 1]!)
-    return answers
+    const tried = new Set<Arrivals>()
+    return async (some) => {
+      const fresh = new Set(
+        marks.current === null ? some.filter((arrived) => mayBeFresh(arrived) && !tried.has(arrived)) : [],
+      )
+      const chosen = fresh.size > 0 ? fresh : new Set(some)
+      // In one order everywhere, so that two that meet wait instead of locking each other out.
+      const order = some.map((_, index) => index).filter((index) => chosen.has(some[index]!))
+      order.sort((a, b) => compare(some[a]!.first, some[b]!.first))
+      const sorted = order.map((index) => some[index]!)
+      for (const arrived of fresh) tried.add(arrived)
+      const one = sorted.length === 1
+      const rows =
+        fresh.size > 0
+          ? await run(
+              one ? statements.acceptFreshOne : statements.acceptFresh,
+              acceptFreshParameters(sorted, time),
+            )
+          : await run(
+              one ? statements.acceptOne : statements.accept,
+              acceptParameters(sorted, time, marks.current),
+            )
+      if (rows.some(({ verdict }) => verdict === 'unmarked')) marks.found()
+      const toAnswer = fresh.size > 0 ? toFresh : toAccepted
+      const answers: (Accepted | Error | undefined)[] = []
+      for (const row of rows) answers[order[row.n - 1]!] = toAnswer(row, sorted[row.n - 1]!)
+      return answers
+    }
   }
 
   async #planAll(plans: readonly Plan[]): Promise<Planned[]> {
     const sorted = [...plans].sort((a, b) => a.outbox - b.outbox)
-    const planned = await planAll(sorted, this.#planPorts(), true, this.#ports.run)
+    const planned = await planAll(sorted, this.planPorts(), true, this.#ports.run)
     const answers = new Map(sorted.map((plan, index) => [plan, planned[index]!]))
     return plans.map((plan) => answers.get(plan)!)
   }
@@ -147,7 +169,8 @@ export class Batches {
   async #settleAll(all: readonly Settlement[]): Promise<(Settled | Error)[]> {
     const { run, statements, time, onWritten } = this.#ports
     const sorted = [...all].sort((a, b) => (a.effect < b.effect ? -1 : 1))
-    const rows = await run(statements.settle, settleParameters(sorted, time))
+    const statement = sorted.length === 1 ? statements.settleOne : statements.settle
+    const rows = await run(statement, settleParameters(sorted, time))
     onWritten()
     const moved = new Set(rows.filter((row) => row.moved).map((row) => sorted[row.n - 1]))
     const current = await this.#currentOf(all.filter((settlement) => !moved.has(settlement)))

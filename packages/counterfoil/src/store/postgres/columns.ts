@@ -25,6 +25,28 @@ export function booleans(values: readonly boolean[]): string {
   return `{${values.join(',')}}`
 }
 
+/** Whether a statement takes any number of rows or exactly one: to unnest twenty arrays costs a millisecond, however short. */
+export type Rows = 'many' | 'one'
+
+/**
+ * The rows of arrays, in a FROM clause: `unnest($1::text[], …) with ordinality as g(id, …, n)`.
+ *
+ * @param arrays and the columns they become
+ */
+export function rowsOf(
+  rows: Rows,
+  name: string,
+  arrays: readonly (readonly [array: string, column: string])[],
+  ordinal: string,
+): string {
+  if (rows === 'one') {
+    const columns = arrays.map(([array, column]) => `(${array})[1] as ${column}`)
+    return `(select ${columns.join(', ')}, 1::bigint as ${ordinal}) as ${name}`
+  }
+  const columns = [...arrays.map(([, column]) => column), ordinal]
+  return `unnest(${arrays.map(([array]) => array).join(', ')}) with ordinality as ${name}(${columns.join(', ')})`
+}
+
 /** Lays byte strings one behind the other. */
 export class Block {
   readonly #parts: Uint8Array[] = []

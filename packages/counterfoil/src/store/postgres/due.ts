@@ -1,8 +1,8 @@
 import type { Instant, WorkerId } from '../../domain/index.ts'
 import { attempting, begunAttempt } from '../begun.ts'
 import type { DueClaim, DueWork, EffectWork, RepeatBegin, SqlValue } from '../store.ts'
-import type { Turns } from '../turns.ts'
-import { numbers, texts } from './columns.ts'
+import { Turns } from '../turns.ts'
+import { booleans, numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
 import { chargeOf, placeWaitMs, roomOf } from './pace.ts'
 import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from './rows.ts'
@@ -21,29 +21,40 @@ export function takeDueStatement(schema: string, limits: 'free' | 'limited'): St
     name: isLimited ? 'counterfoil_take_due_limited' : 'counterfoil_take_due',
     writes: true,
     text: `
-with recursive clock as materialized (select ${nowSql('$5::bigint')} as now),${isLimited ? `${limitedOf(9)},${roomOf(s)},` : ''}
+with recursive clock as materialized (select ${nowSql('$5::bigint')} as now),${isLimited ? `${limitedOf(11)},${roomOf(s)},` : ''}
 wanted as materialized (
-  select w.recipient, w.share, w.after, ${isLimited ? 'least(w.slots, (select size from room r where r.recipient = w.recipient))' : 'w.slots'} as slots
-  from unnest($1::text[], $2::bigint[], $7::bigint[], $8::text[]) as w(recipient, slots, share, after)
+  select w.recipient, w.share, w.after, w.in_turn, w.visits, ${isLimited ? 'least(w.slots, (select size from room r where r.recipient = w.recipient))' : 'w.slots'} as slots
+  from unnest($1::text[], $2::bigint[], $7::bigint[], $8::text[], $9::boolean[], $10::bigint[])
+    as w(recipient, slots, share, after, in_turn, visits)
 ),
-turns(recipient, domain, n, share) as (
-  select w.recipient, ${nextDomain(s, 'w.recipient', 'w.after')}, 1, least(w.share, w.slots)
-  from wanted w where least(w.share, w.slots) > 0
+-- first: of a domain that is taken in turn. taken counts the domains that have something ready.
+turns(recipient, domain, first, n, taken, share, in_turn, visits) as (
+  select w.recipient, d.domain, f.effect, 1::bigint, (not w.in_turn or coalesce(f.ready, false))::int::bigint, least(w.share, w.slots), w.in_turn, w.visits
+  from wanted w cross join lateral (select ${nextDomain(s, 'w.recipient', 'w.after')} as domain) d
+    left join lateral ${firstOf(s, 'w.in_turn', 'w.recipient')} f on true
+  where least(w.share, w.slots) > 0
   union all
-  select t.recipient, ${nextDomain(s, 't.recipient', 't.domain')}, t.n + 1, t.share
-  from turns t where t.domain is not null and t.n < t.share
+  select t.recipient, d.domain, f.effect, t.n + 1, t.taken + (not t.in_turn or coalesce(f.ready, false))::int, t.share, t.in_turn, t.visits
+  from turns t cross join lateral (select ${nextDomain(s, 't.recipient', 't.domain')} as domain) d
+    left join lateral ${firstOf(s, 't.in_turn', 't.recipient')} f on true
+  where t.domain is not null and t.taken < t.share and t.n < t.visits
 ),
+-- Chosen without a lock: to pass over a first one that another worker holds would be to take the second.
 in_turn as materialized (
   select t.recipient, d.effect, d.state, d.version from turns t cross join lateral (
     select o.effect, o.state, o.version from ${s}.open o
     where o.recipient = t.recipient and o.domain = t.domain and o.at <= (select now from clock) order by o.at limit 1
     for update skip locked) d
-  where t.domain is not null
+  where t.domain is not null and not t.in_turn
+  union all
+  select t.recipient, d.effect, d.state, d.version from turns t cross join lateral (
+    select o.effect, o.state, o.version from ${s}.open o where o.effect = t.first and o.at <= (select now from clock)
+    for update skip locked) d
 ),
 by_time as materialized (
   select d.effect, d.state, d.version from wanted w cross join lateral (
     select o.effect, o.state, o.version from ${s}.open o
-    where o.recipient = w.recipient and o.at <= (select now from clock) and (o.effect = any(array(select effect from in_turn))) is not true
+    where o.recipient = w.recipient and o.at <= (select now from clock) and o.turn is null and (o.effect = any(array(select effect from in_turn))) is not true
     order by o.at limit w.slots - (select count(*) from in_turn t where t.recipient = w.recipient)
     for update skip locked) d
 ),
@@ -64,14 +75,21 @@ begun as (
   insert into ${s}.attempt (effect, number, begun_at, worker)
   select effect, attempts, $6::bigint, $3::text from moved where before = 'planned'
 )${isLimited ? `,${chargeOf(s)}` : ''}
-${workOf(s, turnedTo)}`,
+${workOf(s, turnedTo, 'wanted w left join moved o on o.recipient = w.recipient')}`,
   }
 }
 
-/** Where the round of ordering domains stands; null at its end. */
-const turnedTo = `
-  (select case when count(*) = max(t.share) then max(t.domain) end from turns t
-   where t.recipient = o.recipient and t.domain is not null) as turned_to`
+/** Where the round of ordering domains stands, also where nothing was ready; null at its end. */
+const turnedTo = `w.recipient as turned_at,
+  (select case when count(*) = 0 then w.after when count(*) = count(t.domain) then max(t.domain) end from turns t
+   where t.recipient = w.recipient) as turned_to`
+
+/** By open_turn: the first effect of a domain that is not final, where it is ready; else null, and the domain is passed. */
+function firstOf(s: string, inTurn: string, recipient: string): string {
+  return `(select case when h.at <= (select now from clock) then h.effect end as effect, coalesce(h.at <= (select now from clock), false) as ready
+    from ${s}.open h where ${inTurn} and h.recipient = ${recipient} and h.domain = d.domain and h.turn is not null
+    order by h.turn, h.effect limit 1)`
+}
 
 /** By open_domain: one probe for each domain, however many effects wait in it. */
 function nextDomain(s: string, recipient: string, after: string): string {
@@ -90,11 +108,13 @@ limited as materialized (
 }
 
 export function takeDueParameters(
-  { worker, now, leaseMs, slots }: DueClaim,
+  { worker, now, leaseMs, slots, inTurn = [] }: DueClaim,
   time: Timekeeper,
   turns: Turns,
 ): SqlValue[] {
   const wanted = Object.entries(slots).filter(([, limit]) => limit >= 1)
+  const isInTurn = wanted.map(([recipient]) => inTurn.includes(recipient))
+  const shares = wanted.map(([, limit], n) => (isInTurn[n] ? limit : turns.share(limit)))
   return [
     texts(wanted.map(([recipient]) => recipient)),
     numbers(wanted.map(([, limit]) => limit)),
@@ -102,8 +122,10 @@ export function takeDueParameters(
     leaseMs,
     time.now(now),
     now,
-    numbers(wanted.map(([, limit]) => turns.share(limit))),
+    numbers(shares),
     texts(wanted.map(([recipient]) => turns.after(recipient))),
+    booleans(isInTurn),
+    numbers(wanted.map(([, limit], n) => (isInTurn[n] ? Turns.visits(limit) : shares[n]!))),
   ]
 }
 
@@ -163,13 +185,13 @@ where o.effect = any(array(select e.seq from unnest($2::text[]) as i(id)
  * The effects as a worker gets them. An effect at version 1 had no attempt and no evidence, so nothing is read;
  * the attempt that the same statement inserts is not visible to it and is added by `toWork`.
  */
-function workOf(s: string, further = 'null as turned_to'): string {
+function workOf(s: string, further = 'null as turned_to', from = 'moved o'): string {
   return `
 select ${further}, ${effectColumns}, ${stateColumns('(select now from clock)', (name) => `o.${name}`)},
   ${historyColumns(s, 'o.before_version > 1')},
   o.before, o.attempts as number, q.key_id, q.nonce, q.ciphertext
-from moved o
-cross join lateral (select * from ${s}.effect where seq = o.effect limit 1) e
+from ${from}
+left join lateral (select * from ${s}.effect where seq = o.effect limit 1) e on true
 left join lateral (select * from ${s}.request where effect = o.effect and o.before = 'planned' limit 1) q on true
 order by o.effect`
 }

@@ -3,7 +3,7 @@ import { attempting } from '../begun.ts'
 import { fingerprintBytes, fingerprintToBytes } from '../digest.ts'
 import { type Marking, markerBytes } from '../marking.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
-import { Block, numbers, texts } from './columns.ts'
+import { Block, booleans, numbers, type Rows, rowsOf, texts } from './columns.ts'
 import type { Row, Run } from './connection.ts'
 import type { Marks } from './marks.ts'
 import { enterQuarantine } from './quarantine-return.ts'
@@ -17,19 +17,54 @@ export function namesOf({ outbox, effects }: Plan): string[] {
   return [String(outbox), ...effects.map(nameOf)]
 }
 
+const planColumns: readonly (readonly [string, string])[] = [
+  ['$1::bigint[]', 'outbox'],
+  ['$2::text[]', 'receipt'],
+  ['$3::bigint[]', 'at'],
+  ['$4::text[]', 'planned_by'],
+  ['$5::text[]', 'quarantine'],
+  ['$6::text[]', 'owner'],
+  ['$7::text[]', 'contradiction'],
+  ['$27::bigint[]', 'now'],
+]
+
+const effectColumns: readonly (readonly [string, string])[] = [
+  ['$9::int[]', 'plan'],
+  ['$10::text[]', 'id'],
+  ['$11::text[]', 'recipient'],
+  ['$12::text[]', 'key'],
+  ['$13::text[]', 'name'],
+  ['$15::int[]', 'at'],
+  ['$16::int[]', 'nonce_bytes'],
+  ['$17::int[]', 'ciphertext_bytes'],
+  ['$18::text[]', 'idempotency_key'],
+  ['$19::text[]', 'order_domain'],
+  ['$20::bigint[]', 'order_version'],
+  ['$21::bigint[]', 'planned_at'],
+  ['$22::text[]', 'key_id'],
+  ['$23::text[]', 'trigger'],
+  ['$24::bigint[]', 'receipt'],
+  ['$25::bigint[]', 'caused_at'],
+  ['$26::bigint[]', 'now'],
+  ['$30::text[]', 'worker'],
+  ['$31::bigint[]', 'lease_ms'],
+  ['$33::boolean[]', 'in_turn'],
+  ['$34::text[]', 'trace'],
+]
+
 /**
  * Design decision 2 for many plans: one statement, one commit. Each stands or falls as a whole: when another
  * transaction commits one of its effects meanwhile, the statement ends with a serialization failure and is run
  * again, so that no plan is ever written without one of its effects.
  */
-export function planStatement(schema: string): Statement {
+export function planStatement(schema: string, rows: Rows): Statement {
   const s = quoted(schema)
   const marker = (from: number) =>
     `substring($14::bytea from w.at + ${fingerprintBytes + from} + w.nonce_bytes + w.ciphertext_bytes for ${markerBytes})`
   // It went without markers and the store has some: nothing is decided.
   const unmarked = `(not $32::boolean and (select marked from ${s}.retention where one = 1) is true)`
   return {
-    name: 'counterfoil_plan',
+    name: `counterfoil_plan_${rows}`,
     writes: true,
     text: `
 -- effect_key and a marker's digest, one probe each.
@@ -37,11 +72,7 @@ with wanted as materialized (
   select w.*, nextval('${s}.effect_seq') as seq, substring($14::bytea from w.at for ${fingerprintBytes}) as fingerprint,
     known.seq as known_seq, coalesce(known.id, m.id) as known_id, known.fingerprint as known_fingerprint,
     m.id is not null as forgotten, m.content <> ${marker(markerBytes)} as differs
-  from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $15::int[], $16::int[], $17::int[],
-    $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::text[], $23::text[], $24::bigint[], $25::bigint[],
-    $26::bigint[], $30::text[], $31::bigint[]) with ordinality as w(plan, id, recipient, key, name, at, nonce_bytes,
-    ciphertext_bytes, idempotency_key, order_domain, order_version, planned_at, key_id, trigger, receipt, caused_at, now,
-    worker, lease_ms, m)
+  from ${rowsOf(rows, 'w', effectColumns, 'm')}
   left join lateral (select e.seq, e.id, e.fingerprint from ${s}.effect e
     where e.key = w.key and e.recipient = w.recipient limit 1) known on true
   left join lateral (select x.id, x.content from ${s}.effect_marker x
@@ -54,8 +85,7 @@ clash as materialized (
 ),
 given as materialized (
   select g.*, g.contradiction is not null or ${among('n', 'clash')} as conflict
-  from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $27::bigint[])
-    with ordinality as g(outbox, receipt, at, planned_by, quarantine, owner, contradiction, now, n)
+  from ${rowsOf(rows, 'g', planColumns, 'n')}
 ),
 -- The primary keys of outbox and receipt. Who deletes the record plans it; $8: a conflict is quarantined here.
 held as (
@@ -71,8 +101,8 @@ planned as (
 ),
 -- In one order everywhere, so that two that create the same effects wait instead of locking each other out.
 created as (
-  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at)
-  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at
+  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace)
+  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace
   from wanted where known_id is null and ${among('plan', 'good')} order by key, recipient
   on conflict (key, recipient) do nothing returning seq
 ),
@@ -83,8 +113,8 @@ requests as (
   from wanted where ${among('seq', 'created')}
 ),
 opened as (
-  insert into ${s}.open (effect, recipient, domain, state, version, changed_at, at, worker, attempts)
-  select seq, recipient, order_domain, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
+  insert into ${s}.open (effect, recipient, domain, turn, state, version, changed_at, at, worker, attempts)
+  select seq, recipient, order_domain, case when in_turn then order_version end, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
     planned_at, ${nowSql('now')} + planned_at - caused_at + coalesce(lease_ms, 0), worker, (worker is not null)::int
   from wanted where ${among('seq', 'created')}
 ),
@@ -135,7 +165,7 @@ from wanted w`,
  */
 export async function planAll(
   plans: readonly Plan[],
-  { statement, time, marks }: PlanPorts,
+  { many, one, time, marks }: PlanPorts,
   quarantines: boolean,
   run: Run,
 ): Promise<Planned[]> {
@@ -145,12 +175,15 @@ export async function planAll(
     read = made.read
     return made.parameters
   }
+  const statement = plans.length === 1 && plans[0]?.effects.length === 1 ? one : many
   const rows = await marks.run(statement, parametersOf, run)
   return read!(rows)
 }
 
 export interface PlanPorts {
-  readonly statement: Statement
+  readonly many: Statement
+  /** For one plan of one effect. */
+  readonly one: Statement
   readonly time: Timekeeper
   readonly marks: Marks
 }
@@ -227,6 +260,8 @@ function planParameters(
     texts(effects.map(({ begin }) => begin?.worker)),
     numbers(effects.map(({ begin }) => begin?.leaseMs)),
     String(marking !== null),
+    booleans(effects.map(({ inTurn }) => inTurn === true)),
+    texts(effects.map(({ trace }) => trace)),
   ]
   return {
     parameters,

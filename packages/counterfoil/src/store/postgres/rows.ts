@@ -7,7 +7,7 @@ import type { Row } from './connection.ts'
 
 export function receiptColumns(s: string): string {
   return `r.seq::text, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
-  r.raw_fingerprint, r.content_type, r.bytes::float8, r.signed, r.origin, r.waived, r.event_at::float8, r.received_at::float8,
+  r.raw_fingerprint, r.content_type, r.bytes::float8, r.signed, r.origin, r.waived, r.event_at::float8, r.received_at::float8, r.trace,
   case when exists (select 1 from ${s}.outbox o where o.receipt = r.seq) then 'accepted'
     when exists (select 1 from ${s}.quarantine q where q.receipt = r.seq and q.state <> 'released') then 'quarantined' else 'planned' end as state,
   coalesce((select c.id from ${s}.receipt c where c.seq = r.conflicts_with),
@@ -38,7 +38,7 @@ export function quarantineColumns(s: string): string {
 /** What never changes of an effect. */
 export const effectColumns = `
   e.seq::text, e.id, e.recipient, e.key, e.name, e.fingerprint, e.idempotency_key, e.order_domain, e.order_version::float8,
-  e.planned_at::float8`
+  e.planned_at::float8, e.trace`
 
 /** What does. @param now parameter of `nowSql`, or that time @param column where it stands: in `o` (open), or in `f` (final) */
 export function stateColumns(

@@ -1,7 +1,7 @@
 import type { EffectView } from '../records.ts'
 import { toQuarantine, toReceipt } from '../rows.ts'
 import { beginningWith, fingerprintRanges, fingerprintReach } from '../search-bounds.ts'
-import type { Found, FoundBy, SearchQuery } from '../store.ts'
+import type { EffectKeyQuery, Found, FoundBy, SearchQuery } from '../store.ts'
 import { storable } from './columns.ts'
 import type { Row, Run } from './connection.ts'
 import type { Reading } from './read.ts'
@@ -18,6 +18,14 @@ export class Search {
     this.#run = run
     this.#reading = reading
     this.#statements = searchStatements(schema)
+  }
+
+  async effectsByKey({ prefix, after, limit }: EffectKeyQuery): Promise<EffectView[]> {
+    const range = beginningWith(storable(prefix))
+    const from = [after?.key ?? '', after?.recipient ?? '']
+    const rows = await this.#run(this.#statements.byKey, [...range, ...from, limit])
+    const views = await this.#reading.effects(rows.map(({ id }) => id))
+    return rows.map(({ id }) => views.get(id) as EffectView)
   }
 
   async search({ text: given, limit }: SearchQuery): Promise<Found> {
@@ -103,6 +111,12 @@ select h.by, h.n, ${receiptColumns(s)} from (${ways}) h join ${s}.receipt r on r
     effectsPrinted: reads(
       'effects_printed',
       `select e.id, 'fingerprint' as by from (select seq from ${newest('effect')}) h join ${s}.effect e on e.seq = h.seq`,
+    ),
+    // effect_key
+    byKey: reads(
+      'by_key',
+      `select id from ${s}.effect where key >= $1::text and key <= $2::text and (key, recipient) > ($3::text, $4::text)
+       order by key, recipient limit $5::int`,
     ),
     // The unique index of id.
     quarantine: reads(

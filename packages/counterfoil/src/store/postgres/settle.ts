@@ -1,29 +1,54 @@
 import { CounterfoilError, isFinalState } from '../../domain/index.ts'
 import type { EffectView } from '../records.ts'
 import type { Settled, Settlement, SqlValue } from '../store.ts'
-import { booleans, numbers, texts } from './columns.ts'
+import { booleans, numbers, type Rows, rowsOf, texts } from './columns.ts'
 import { among, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
+
+const columns: readonly (readonly [string, string])[] = [
+  ['$1::text[]', 'id'],
+  ['$2::bigint[]', 'version'],
+  ['$3::bigint[]', 'at'],
+  ['$4::text[]', 'to_state'],
+  ['$5::boolean[]', 'final'],
+  ['$6::boolean[]', 'disputed'],
+  ['$7::boolean[]', 'escalated'],
+  ['$8::boolean[]', 'due_kept'],
+  ['$9::bigint[]', 'due_in'],
+  ['$10::int[]', 'attempt'],
+  ['$11::text[]', 'outcome'],
+  ['$12::text[]', 'why'],
+  ['$13::int[]', 'status'],
+  ['$14::text[]', 'correlation'],
+  ['$15::bigint[]', 'retry_after_ms'],
+  ['$16::boolean[]', 'close'],
+  ['$17::text[]', 'kind'],
+  ['$18::text[]', 'fact'],
+  ['$19::int[]', 'of_attempt'],
+  ['$20::text[]', 'from_state'],
+  ['$21::text[]', 'evidence_why'],
+  ['$22::int[]', 'evidence_status'],
+  ['$23::text[]', 'evidence_correlation'],
+  ['$24::text[]', 'by'],
+  ['$25::text[]', 'reason'],
+  ['$26::text[]', 'owner'],
+  ['$27::bigint[]', 'now'],
+]
 
 /**
  * Design decision 4 for many effects: one statement, one commit, each by compare-and-set of its version. An
  * effect that becomes final moves from open to final; one that is final only takes what disputes it.
  */
-export function settleStatement(schema: string): Statement {
+export function settleStatement(schema: string, rows: Rows): Statement {
   const s = quoted(schema)
   return {
-    name: 'counterfoil_settle',
+    name: `counterfoil_settle_${rows}`,
     writes: true,
     text: `
 -- The unique index of effect.id.
 with given as materialized (
   select g.*, e.seq as effect
-  from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::boolean[], $6::boolean[], $7::boolean[], $8::boolean[],
-    $9::bigint[], $10::int[], $11::text[], $12::text[], $13::int[], $14::text[], $15::bigint[], $16::boolean[],
-    $17::text[], $18::text[], $19::int[], $20::text[], $21::text[], $22::int[], $23::text[], $24::text[],
-    $25::text[], $26::text[], $27::bigint[]) with ordinality as g(id, version, at, to_state, final, disputed, escalated,
-    due_kept, due_in, attempt, outcome, why, status, correlation, retry_after_ms, close, kind, fact,
-    of_attempt, from_state, evidence_why, evidence_status, evidence_correlation, by, reason, owner, now, n)
+  from ${rowsOf(rows, 'g', columns, 'n')}
   cross join lateral (select seq from ${s}.effect where id = g.id limit 1) e
 ),
 -- The primary keys of open and final.

@@ -1,4 +1,5 @@
 import { acceptStatement } from './accept.ts'
+import { acceptFreshStatement } from './accept-fresh.ts'
 import { alertUnattendedStatement, consumeAlertStatement, planAlertStatement } from './alerts.ts'
 import { beginRepeatStatement, renewStatement, takeDueStatement } from './due.ts'
 import {
@@ -15,11 +16,15 @@ import { settleStatement } from './settle.ts'
 /** Every statement that writes, for one schema. */
 export function writingStatements(schema: string) {
   return {
-    accept: acceptStatement(schema),
+    accept: acceptStatement(schema, 'many'),
+    acceptOne: acceptStatement(schema, 'one'),
+    acceptFresh: acceptFreshStatement(schema, 'many'),
+    acceptFreshOne: acceptFreshStatement(schema, 'one'),
     claim: claimStatement(schema),
     tryAlone: tryAloneStatement(schema),
     renewOutbox: renewOutboxStatement(schema),
-    plan: planStatement(schema),
+    plan: planStatement(schema, 'many'),
+    planOne: planStatement(schema, 'one'),
     postponePlan: postponeStatement(schema, 'outbox'),
     postponeAlert: postponeStatement(schema, 'alert'),
     giveUp: giveUpStatement(schema),
@@ -33,6 +38,7 @@ export function writingStatements(schema: string) {
     holdOrPass: holdStatement(schema, 'passes over'),
     hold: holdStatement(schema, 'waits'),
     renew: renewStatement(schema),
-    settle: settleStatement(schema),
+    settle: settleStatement(schema, 'many'),
+    settleOne: settleStatement(schema, 'one'),
   }
 }

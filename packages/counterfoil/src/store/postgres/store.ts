@@ -139,7 +139,7 @@ export class PostgresStore implements Store {
     this.#retention = retentionStateStatement(settings.schema)
     this.#decideEffect = new EffectDecide(settings.schema, {
       audit: this.#audit,
-      settle: this.#statements.settle,
+      settle: this.#statements.settleOne,
       parametersOf: (settlement) => settleParameters([settlement], this.#time),
     })
     this.#search = new Search(settings.schema, this.#reading, this.#run)
@@ -317,10 +317,9 @@ export class PostgresStore implements Store {
     // What was begun must reach its worker; the others are asked for again by the next claim.
     const others = begun.length === 0 ? await taking : await taking.catch(() => [])
     const rows = [...begun, ...others]
-    for (const { recipient, turned_to: domain } of rows)
-      if (this.#turns.share(claim.slots[recipient]!) > 0) this.#turns.turnedTo(recipient, domain)
+    for (const { turned_at: recipient, turned_to: domain } of rows) this.#turns.turnedTo(recipient, domain)
     this.#turns.claimed()
-    return rows.map((row) => toWork(row, claim))
+    return rows.filter(({ id }) => id !== null).map((row) => toWork(row, claim))
   }
 
   async beginRepeat(repeat: RepeatBegin): Promise<EffectWork | null> {
@@ -350,7 +349,7 @@ export class PostgresStore implements Store {
       schema,
       triggerRole,
       location: this.location,
-      plan: { statement: this.#statements.plan, time: this.#time, marks: this.#marks },
+      plan: this.#batches.planPorts(),
     }
     let end = () => {}
     // Closing waits for it.
@@ -387,6 +386,8 @@ export class PostgresStore implements Store {
   readonly retention: Store['retention'] = () => this.#taken(() => retentionState(this.#retention, this.#run))
   readonly readVault: Store['readVault'] = (ref) => this.#taken(() => this.#reading.readVault(ref))
   readonly readRequest: Store['readRequest'] = (id) => this.#taken(() => this.#reading.readRequest(id))
+  readonly listEffectsByKey: Store['listEffectsByKey'] = (query) =>
+    this.#taken(() => this.#search.effectsByKey(query))
   readonly search: Store['search'] = (query) => this.#taken(() => this.#search.search(query))
   readonly survey: Store['survey'] = (query) => this.#taken(() => this.#survey.survey(query))
   readonly keepSample: Store['keepSample'] = (sample) => this.#taken(() => this.#survey.keepSample(sample))

@@ -41,8 +41,8 @@ export class Accept {
     // counterfoil_receipt_first decides: no row is written when the identity is known.
     this.#insert = db.prepare(`
       insert into counterfoil_receipt (id, producer, namespace, source, event_id, type, schema_version, content_type, bytes,
-        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as, waived)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        signed, origin, event_at, received_at, delivery, fingerprint, raw_fingerprint, state, conflicts_with, same_content_as, waived, trace)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       on conflict (event_id, delivery) where conflicts_with is null do nothing`)
     this.#seal = db.prepare(
       'insert into counterfoil_vault (receipt, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
@@ -54,15 +54,15 @@ export class Accept {
     this.#known = db.prepare(`
       select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason, q.state
       from counterfoil_receipt r left join counterfoil_quarantine q on q.receipt = r.seq
-      where r.event_id = ? and r.delivery = ? and r.conflicts_with is null`)
+      where r.event_id = +? and r.delivery = +? and r.conflicts_with is null`)
     // counterfoil_receipt_conflict
     this.#conflicting = db.prepare(`
       select r.seq, r.id, q.id as quarantine
       from counterfoil_receipt r join counterfoil_quarantine q on q.receipt = r.seq
-      where r.delivery = ? and r.fingerprint = ? and r.conflicts_with is not null`)
+      where r.delivery = +? and r.fingerprint = +? and r.conflicts_with is not null`)
     // counterfoil_receipt_content
     this.#sameContent = db.prepare(`
-      select seq, id from counterfoil_receipt where producer = ? and fingerprint = ? and signed = 0 order by seq limit 1`)
+      select seq, id from counterfoil_receipt where producer = +? and fingerprint = +? and signed = 0 order by seq limit 1`)
     this.#duplicate = db.prepare(
       'update counterfoil_receipt set duplicates = duplicates + 1, last_duplicate_at = ? where seq = ?',
     )
@@ -128,6 +128,7 @@ export class Accept {
       conflictsWith,
       sameContentAs,
       packed[23],
+      packed[24],
     )
     if (changes === 0) return null
     const seq = lastInsertRowid as number

@@ -38,7 +38,12 @@ export interface Connection {
   readonly calls: Readonly<Record<string, (argument: any, block: Uint8Array) => unknown>>
 }
 
-/** @throws what SQLite throws when the schema is not there */
+/**
+ * Statements that run all the time compare with `+?`: SQLite plans a join, an order or a limit for the values that are bound
+ * (SQLITE_DBCONFIG_ENABLE_QPSG), and so prepares the whole statement again at every call where a plain `?` stands.
+ *
+ * @throws what SQLite throws when the schema is not there
+ */
 export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const triggerStatements = new TriggerStatements(db)
   const counts = new Counts(db)
@@ -117,6 +122,7 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
       readMarkerKey: () => markers.readKey(),
       writeMarkerKey: (kept) => markers.writeKey(kept),
       readRequest: (effect) => reading.readRequest(effect),
+      listEffectsByKey: (query) => search.effectsByKey(query),
       search: (query) => search.search(query),
       survey: (query) => survey.survey(query),
       keepSample: (sample) => survey.keepSample(sample),

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import {
   assert,
   type EffectId,
@@ -27,6 +27,7 @@ export class Due {
   readonly #claim
   readonly #domain
   readonly #claimOf
+  readonly #claimFirst
   readonly #turns = new Turns()
   readonly #attempt
   readonly #request
@@ -39,28 +40,36 @@ export class Due {
     this.#reading = reading
     this.#moves = moves
     // counterfoil_due_at, as the claim; to look costs a fraction of an update that finds nothing.
-    this.#isDue = db.prepare('select 1 from counterfoil_due where recipient = ? and at <= ? limit 1')
+    this.#isDue = db.prepare(
+      'select 1 from counterfoil_due where recipient = ? and at <= ? and in_turn = 0 limit 1',
+    )
     // counterfoil_due_at
     this.#claim = db.prepare(`
       update counterfoil_due set at = ?, worker = ? where effect in
-        (select effect from counterfoil_due where recipient = ? and at <= ? order by at limit ?)
+        (select effect from counterfoil_due where recipient = ? and at <= ? and in_turn = 0 order by at limit ?)
       returning effect`)
     // counterfoil_due_domain: one probe for each domain, however many effects wait in it.
     this.#domain = db.prepare(
-      'select domain from counterfoil_due where recipient = ? and domain > ? order by domain limit 1',
+      'select domain from counterfoil_due where recipient = +? and domain > +? order by domain limit 1',
     )
     // counterfoil_due_domain
     this.#claimOf = db.prepare(`
       update counterfoil_due set at = ?, worker = ? where effect =
         (select effect from counterfoil_due where recipient = ? and domain = ? and at <= ? order by at limit 1)
       returning effect`)
+    // counterfoil_effect_turn: the first of its domain that is not final, due or not. Then the primary key of due.
+    this.#claimFirst = db.prepare(`
+      update counterfoil_due set at = ?, worker = ? where effect =
+        (select seq from counterfoil_effect where recipient = ? and order_domain = ? and in_turn = 1
+         and state in ('planned', 'attempting', 'unknown') order by order_version, seq limit 1) and at <= ?
+      returning effect`)
     // The primary key (effect, number).
     this.#attempt = db.prepare(`
       insert into counterfoil_attempt (effect, number, begun_at, worker)
-      select ?1, coalesce(max(number), 0) + 1, ?2, ?3 from counterfoil_attempt where effect = ?1 returning number`)
+      select ?1, coalesce(max(number), 0) + 1, ?2, ?3 from counterfoil_attempt where effect = +?1 returning number`)
     this.#request = db.prepare('select key_id, nonce, ciphertext from counterfoil_request where effect = ?')
     this.#lease = db.prepare(`
-      insert into counterfoil_due (effect, recipient, at, worker, domain) select seq, recipient, ?, ?, order_domain from counterfoil_effect where seq = ?
+      insert into counterfoil_due (effect, recipient, at, worker, domain, in_turn) select seq, recipient, ?, ?, order_domain, in_turn from counterfoil_effect where seq = ?
       on conflict (effect) do update set at = excluded.at, worker = excluded.worker`)
     this.#hold = db.prepare('update counterfoil_due set at = ?, worker = null where effect = ?')
     // The unique index of id, then the primary key of due.
@@ -69,24 +78,24 @@ export class Due {
         and effect = (select seq from counterfoil_effect where id = ? and state = 'attempting')`)
   }
 
-  takeDue({ worker, now, leaseMs, slots, limits = {} }: DueClaim): DueWork[] {
+  takeDue({ worker, now, leaseMs, slots, limits = {}, inTurn = [] }: DueClaim): DueWork[] {
     const taken: DueWork[] = []
     for (const [recipient, wanted] of Object.entries(slots)) {
-      if (this.#isDue.get(recipient, now) === undefined) continue
+      const waits = inTurn.includes(recipient)
+      if (!waits && this.#isDue.get(recipient, now) === undefined) continue
       const limited = limits[recipient]
       const limit =
         limited === undefined ? wanted : Math.min(wanted, this.#pace.room(recipient, limited, now))
       // To SQLite a negative limit is none.
       if (limit < 1) continue
-      const inTurn = this.#inTurn(recipient, Math.min(limit, this.#turns.share(limit)), {
-        worker,
-        now,
-        leaseMs,
-      })
-      const left = limit - inTurn.length
+      const claim = { worker, now, leaseMs }
+      const round = waits
+        ? this.#round(recipient, this.#claimFirst, { take: limit, visit: Turns.visits(limit) }, claim)
+        : this.#round(recipient, this.#claimOf, this.#shareOf(limit), claim)
+      const left = limit - round.length
       const byTime =
         left < 1 ? [] : (this.#claim.all(now + leaseMs, worker, recipient, now, left) as unknown as Claimed[])
-      const rows = [...inTurn, ...byTime].sort((a, b) => a.effect - b.effect)
+      const rows = [...round, ...byTime].sort((a, b) => a.effect - b.effect)
       for (const { effect } of rows) {
         const known = this.#moves.bySeq(effect)
         if (known.state === 'planned') taken.push(this.#begin(known, 'begun', worker, now, limited))
@@ -97,22 +106,28 @@ export class Due {
     return taken
   }
 
-  /** One effect of each ordering domain whose turn it is, of `share` domains at most. */
-  #inTurn(
+  #shareOf(limit: number): { take: number; visit: number } {
+    const share = Math.min(limit, this.#turns.share(limit))
+    return { take: share, visit: share }
+  }
+
+  /** One effect of each ordering domain whose turn it is. */
+  #round(
     recipient: string,
-    share: number,
+    claimOne: StatementSync,
+    { take, visit }: { readonly take: number; readonly visit: number },
     { worker, now, leaseMs }: Pick<DueClaim, 'worker' | 'now' | 'leaseMs'>,
   ): Claimed[] {
     const taken: Claimed[] = []
     let after = this.#turns.after(recipient)
-    for (let n = 0; n < share; n++) {
+    for (let n = 0; n < visit && taken.length < take; n++) {
       const next = this.#domain.get(recipient, after) as { domain: string } | undefined
       if (next === undefined) {
         this.#turns.turnedTo(recipient, null)
         return taken
       }
       after = next.domain
-      const row = this.#claimOf.get(now + leaseMs, worker, recipient, after, now) as Claimed | undefined
+      const row = claimOne.get(now + leaseMs, worker, recipient, after, now) as Claimed | undefined
       if (row !== undefined) taken.push(row)
     }
     this.#turns.turnedTo(recipient, after)

@@ -35,7 +35,7 @@ export class MemoryDatabase {
   readonly #desk: Desk
   readonly #replies = new Replies()
   readonly #clear: readonly StatementSync[]
-  readonly #audited: StatementSync
+  #clearing = false
 
   constructor({ after }: MemoryDatabaseOptions = {}) {
     const { NODE_ENV, COUNTERFOIL_ENV } = process.env
@@ -47,16 +47,8 @@ export class MemoryDatabase {
     this.db = new DatabaseSync(options.path)
     this.db.exec('pragma foreign_keys = on; pragma temp_store = memory')
     bringUp(this.db, options.path)
-    const tables = this.db
-      .prepare(
-        "select name from sqlite_schema where type = 'table' and name like 'counterfoil%' and name <> 'counterfoil_migration'",
-      )
-      .all()
-      .map(({ name }) => String(name))
-    this.#clear = [...tables, 'sqlite_sequence']
-      .filter((table) => table !== 'counterfoil_audit')
-      .map((table) => this.db.prepare(`delete from ${table}`))
-    this.#audited = this.db.prepare('select 1 from counterfoil_audit limit 1')
+    this.#openAudit()
+    this.#clear = tablesByReference(this.db).map((table) => this.db.prepare(`delete from ${table}`))
     const link = new Link(options)
     link.adopt(prepare(this.db))
     this.#desk = new Desk(link, (message) => this.#replies.arrive(message), after)
@@ -69,21 +61,52 @@ export class MemoryDatabase {
 
   /** Empties every table, which is cheaper than another database. No handle is in use. */
   clear(): void {
-    this.db.exec('pragma foreign_keys = off')
-    for (const statement of this.#clear) statement.run()
-    if (this.#audited.get() !== undefined) this.#clearAudit()
-    this.db.exec('pragma foreign_keys = on')
+    this.#clearing = true
+    try {
+      this.db.exec('begin')
+      for (const statement of this.#clear) statement.run()
+      this.db.exec('commit')
+    } finally {
+      this.#clearing = false
+    }
   }
 
   close(): void {
     this.db.close()
   }
 
-  /** What no store does: its trigger stands aside for the moment. */
-  #clearAudit(): void {
+  /**
+   * The trigger that keeps the audit log whole stands aside while the database is cleared, and at no other time. To drop it
+   * then, or to switch foreign keys off, would have SQLite prepare every statement again.
+   */
+  #openAudit(): void {
     const { sql } = this.db
       .prepare("select sql from sqlite_schema where name = 'counterfoil_audit_whole'")
       .get() as { sql: string }
-    this.db.exec(`drop trigger counterfoil_audit_whole; delete from counterfoil_audit; ${sql}`)
+    this.db.function('counterfoil_clearing', () => (this.#clearing ? 1 : 0))
+    const aside = sql.replace(/ on counterfoil_audit\b/, '$& when counterfoil_clearing() = 0')
+    this.db.exec(`drop trigger counterfoil_audit_whole; ${aside}`)
   }
+}
+
+/** Every table of ours that is not the migrations', those before that refer to others. */
+function tablesByReference(db: DatabaseSync): string[] {
+  const referring = db.prepare('select "table" as target from pragma_foreign_key_list(?)')
+  const tables = db
+    .prepare(
+      "select name from sqlite_schema where type = 'table' and name like 'counterfoil%' and name <> 'counterfoil_migration'",
+    )
+    .all()
+    .map(({ name }) => String(name))
+  const ordered: string[] = []
+  const add = (table: string) => {
+    if (ordered.includes(table)) return
+    for (const other of tables) {
+      const refers = referring.all(other).some(({ target }) => target === table)
+      if (refers && other !== table) add(other)
+    }
+    ordered.push(table)
+  }
+  for (const table of tables) add(table)
+  return [...ordered, 'sqlite_sequence']
 }

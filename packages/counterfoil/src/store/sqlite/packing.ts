@@ -33,6 +33,7 @@ export type PackedAcceptance = readonly [
   /** Older than the boundary and not known, it goes to quarantine. */
   quarantinesBeyond: boolean,
   waived: string | null,
+  trace: string | null,
 ]
 
 const digestBytes = deliveryBytes + 2 * fingerprintBytes
@@ -80,6 +81,7 @@ export function pack(
     ciphertext.length,
     beyond === 'quarantined',
     receipt.waived,
+    receipt.trace,
   ]
 }
 

@@ -43,13 +43,13 @@ export class Planning {
       'select seq, id, fingerprint from counterfoil_effect where key = ? and recipient = ?',
     )
     this.#insert = db.prepare(`
-      insert into counterfoil_effect (id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, state, version, changed_at)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      insert into counterfoil_effect (id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, state, version, changed_at, in_turn, trace)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     this.#request = db.prepare(
       'insert into counterfoil_request (effect, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
     this.#due = db.prepare(
-      'insert into counterfoil_due (effect, recipient, at, worker, domain) values (?, ?, ?, ?, ?)',
+      'insert into counterfoil_due (effect, recipient, at, worker, domain, in_turn) values (?, ?, ?, ?, ?, ?)',
     )
     this.#attempt = db.prepare(
       'insert into counterfoil_attempt (effect, number, begun_at, worker) values (?, 1, ?, ?)',
@@ -146,6 +146,7 @@ export class Planning {
   #create(effect: NewEffect, at: number): number {
     const { id, recipient, key, name, fingerprint, idempotencyKey, order, plannedAt, request, begin } = effect
     const state = begin === undefined ? 'planned' : attempting
+    const inTurn = Number(effect.inTurn === true)
     const written = this.#insert.run(
       id,
       recipient,
@@ -159,6 +160,8 @@ export class Planning {
       state,
       begin === undefined ? 1 : 2,
       plannedAt,
+      inTurn,
+      effect.trace,
     )
     const seq = written.lastInsertRowid as number
     this.#request.run(seq, request.keyId, request.nonce, request.ciphertext)
@@ -168,6 +171,7 @@ export class Planning {
       plannedAt + (begin?.leaseMs ?? 0),
       begin?.worker ?? null,
       order?.domain ?? null,
+      inTurn,
     )
     // Design decision 3 in the same commit, where the worker that plans has a place free.
     if (begin !== undefined) this.#attempt.run(seq, at, begin.worker)

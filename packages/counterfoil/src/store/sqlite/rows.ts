@@ -7,7 +7,7 @@ type Row = Record<string, any>
 export const receiptColumns = `
   r.seq, r.id, r.delivery, r.producer, r.namespace, r.source, r.event_id, r.type, r.schema_version, r.fingerprint,
   r.raw_fingerprint, r.content_type, r.bytes, r.signed, r.origin, r.waived, r.event_at, r.received_at, r.state, r.duplicates,
-  r.last_duplicate_at, r.planned_at, r.planned_by,
+  r.last_duplicate_at, r.planned_at, r.planned_by, r.trace,
   ${receiptId('r.conflicts_with')} as conflicts_with, ${receiptId('r.same_content_as')} as same_content_as`
 
 /** Of a receipt that is there, or of its marker. */
@@ -26,4 +26,4 @@ export function toSealed(row: Row): Sealed {
 
 export const effectColumns = `
   e.seq, e.id, e.recipient, e.key, e.name, e.fingerprint, e.idempotency_key, e.order_domain, e.order_version, e.planned_at,
-  e.state, e.version, e.disputed, e.escalated, e.changed_at, d.at as due_at`
+  e.state, e.version, e.disputed, e.escalated, e.changed_at, e.trace, d.at as due_at`

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { EffectView } from '../records.ts'
 import { toQuarantine, toReceipt } from '../rows.ts'
 import { beginningWith, fingerprintRanges, fingerprintReach } from '../search-bounds.ts'
-import type { Found, FoundBy, SearchQuery } from '../store.ts'
+import type { EffectKeyQuery, Found, FoundBy, SearchQuery } from '../store.ts'
 import type { Reading } from './read.ts'
 import { quarantineColumns, receiptColumns } from './rows.ts'
 
@@ -17,6 +18,7 @@ export class Search {
   readonly #reading: Reading
   readonly #receipts: readonly Way[]
   readonly #effects: readonly Way[]
+  readonly #byKey
   readonly #quarantine
 
   constructor(db: DatabaseSync, reading: Reading) {
@@ -74,10 +76,20 @@ export class Search {
          where fingerprint between ? and ? limit ?`,
       ),
     ]
+    // counterfoil_effect_key
+    this.#byKey = db.prepare(
+      `${effect} key >= ? and key <= ? and (key, recipient) > (?, ?) order by key, recipient limit ?`,
+    )
     // The unique index of id.
     this.#quarantine = db.prepare(
       `select ${quarantineColumns} from counterfoil_quarantine q where q.id >= ? and q.id <= ? order by q.id limit ?`,
     )
+  }
+
+  effectsByKey({ prefix, after, limit }: EffectKeyQuery): EffectView[] {
+    const from = [after?.key ?? '', after?.recipient ?? '']
+    const rows = this.#byKey.all(...beginningWith(prefix), ...from, limit) as Row[]
+    return rows.map(({ seq }) => this.#reading.effectBySeq(seq))
   }
 
   search({ text, limit }: SearchQuery): Found {

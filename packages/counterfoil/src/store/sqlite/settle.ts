@@ -31,7 +31,7 @@ export class Settle {
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     // The primary key of due.
     this.#dueLater = db.prepare(`
-      insert into counterfoil_due (effect, recipient, at, worker, domain) select seq, recipient, ?, null, order_domain from counterfoil_effect where seq = ?
+      insert into counterfoil_due (effect, recipient, at, worker, domain, in_turn) select seq, recipient, ?, null, order_domain, in_turn from counterfoil_effect where seq = ?
       on conflict (effect) do update set at = excluded.at, worker = null`)
     this.#dueNever = db.prepare('delete from counterfoil_due where effect = ?')
   }

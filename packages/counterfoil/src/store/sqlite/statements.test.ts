@@ -37,6 +37,7 @@ test('what a comment says of an index is so', () => {
   using(/select effect from counterfoil_due where recipient = \? and at/, 'counterfoil_due_at')
   using(/select effect from counterfoil_due where recipient = \? and domain/, 'counterfoil_due_domain')
   using(/select domain from counterfoil_due/, 'counterfoil_due_domain')
+  using(/select seq from counterfoil_effect where recipient = \? and order_domain/, 'counterfoil_effect_turn')
   using(/where key = \? and recipient = \?/, 'counterfoil_effect_key')
   using(/event_id = \? and r.delivery = \?/, 'counterfoil_receipt_first')
   using(/producer = \? and fingerprint = \? and signed = 0/, 'counterfoil_receipt_content')

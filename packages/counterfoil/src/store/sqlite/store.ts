@@ -156,6 +156,7 @@ export class SqliteStore implements Store {
   readonly erase: Store['erase'] = (erasure) => this.#call('erase', erasure)
   readonly retention: Store['retention'] = () => this.#call('retention', null)
   readonly readRequest: Store['readRequest'] = (effect) => this.#call('readRequest', effect)
+  readonly listEffectsByKey: Store['listEffectsByKey'] = (query) => this.#call('listEffectsByKey', query)
   readonly search: Store['search'] = (query) => this.#call('search', query)
   readonly survey: Store['survey'] = (query) => this.#call('survey', query)
   readonly keepSample: Store['keepSample'] = (sample) => this.#call('keepSample', sample)

@@ -1,5 +1,5 @@
 import type { Counterfoil } from '../../counterfoil.ts'
-import { comparesVersions, fitSchema } from '../../domain/index.ts'
+import { fitSchema, takesOrder } from '../../domain/index.ts'
 import type { Trigger } from '../../engine/index.ts'
 import type { EventType } from '../../intake/index.ts'
 import type { Finding } from './finding.ts'
@@ -141,7 +141,7 @@ function order(app: Counterfoil<any>, planned: readonly Planned[]): Finding[] {
       if (place === null) continue
       const where = `trigger '${trigger}'`
       const known = app.recipients.get(recipient)
-      if (known !== undefined && !comparesVersions(known.contract)) {
+      if (known !== undefined && !takesOrder(known.contract)) {
         findings.push({
           kind: 'order-cannot-hold',
           where,

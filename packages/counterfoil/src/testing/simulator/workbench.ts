@@ -46,7 +46,7 @@ export class Workbench {
         insert into move (effect, was, becomes) values (new.seq, old.state, new.state);
       end`)
     this.#durable = db.prepare(
-      'select count(a.number) as attempts from counterfoil_effect e join counterfoil_attempt a on a.effect = e.seq where e.key = ? and e.recipient = ?',
+      'select count(a.number) as attempts from counterfoil_effect e join counterfoil_attempt a on a.effect = e.seq where e.key = +? and e.recipient = +?',
     )
     this.#receipt = db.prepare('select 1 from counterfoil_receipt where id = ?')
     this.#moves = db.prepare(

@@ -1,0 +1,7 @@
+export type { BrokerMessage, Consumer, ConsumerPorts, TakeMessage, Verdict } from './consumer.ts'
+export { consumerPorts } from './consumer-ports.ts'
+export { type Message, type OutgoingMessage, toMessage, toStored } from './message.ts'
+export { type MessagePlace, type PlainMessagesOptions, plainMessages } from './plain-messages.ts'
+export type { PublishAbout, Published, Publisher } from './publisher.ts'
+export { againMs, takeMessage } from './take-message.ts'
+export { type Transport, type TransportOptions, transport } from './transport.ts'
