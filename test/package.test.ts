@@ -30,17 +30,20 @@ const folder = mkdtempSync(join(place ?? tmpdir(), 'counterfoil-package-'))
 const project = join(folder, 'empty')
 const installed = join(project, 'node_modules')
 
-/** Entries that are for one package of the program's own, and load no earlier than that is installed. */
-const needsItsPeer: Readonly<Record<string, string>> = {
-  'counterfoil/postgres': 'pg',
-  'counterfoil/json-schema': 'ajv',
-  'counterfoil/guard/nest': '@nestjs/common',
-  'counterfoil/nest': '@nestjs/common',
-  'counterfoil/opentelemetry': '@opentelemetry/api',
-  'counterfoil/adapters/drizzle': 'drizzle-orm',
-  'counterfoil/nats': '@nats-io/jetstream',
-  'counterfoil/redis': 'redis',
-}
+/** Entries that load with nothing but the package; each of the others may need the peer that it is for. */
+const needNothing = [
+  '.',
+  'sqlite',
+  'producers',
+  'recipients',
+  'cloudevents',
+  'guard',
+  'testing',
+  'express',
+  'fastify',
+  'koa',
+  'lambda',
+].map((path) => join('counterfoil', path))
 
 /** Bytes of all files of what `npm install counterfoil` brings, without peers: a megabyte is 1,000,000 of them. */
 const installLimitBytes = 5_000_000
@@ -155,7 +158,9 @@ describe('the package, packed and installed into an empty folder', () => {
     const missing = JSON.parse(
       await run(process.execPath, ['--input-type=module', '-e', importing('await import')]),
     ) as Record<string, string>
-    assert.deepEqual(missing, needsItsPeer)
+    for (const path of needNothing) assert.equal(missing[path], undefined, path)
+    for (const [path, peer] of Object.entries(missing))
+      assert.ok(peer in manifest.peerDependencies, `${path} needs ${peer}`)
     for (const peer of ['@nestjs', ...Object.keys(manifest.peerDependencies)]) {
       mkdirSync(dirname(join(installed, peer)), { recursive: true })
       if (!readdirSync(dirname(join(installed, peer))).includes(basename(peer)))
@@ -166,7 +171,7 @@ describe('the package, packed and installed into an empty folder', () => {
   })
 
   test('its types hold for a strict program, library check included', async () => {
-    const entries = subpaths.filter((path) => !/adapters|nest|json/.test(path))
+    const entries = needNothing
     writeFileSync(
       join(project, 'types.ts'),
       `${entries.map((path, index) => `import * as entry${index} from '${path}'`).join('\n')}
@@ -211,6 +216,21 @@ export const all: readonly unknown[] = [${entries.map((_path, index) => `entry${
       'structured-headers',
       'undici',
     ])
+  })
+
+  test('the container starts what the package has, and takes only files that a project has', () => {
+    const dockerfile = readFileSync(join(root, 'container/Dockerfile'), 'utf8')
+    const [, command = '[]'] = /^CMD (.*)$/m.exec(dockerfile) ?? []
+    const [program, file = '', act] = JSON.parse(command) as string[]
+    assert.deepEqual([program, existsSync(join(project, file)), act], ['node', true, 'serve'])
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \.\/$/gm)].flatMap(([, files = '']) =>
+      files.split(' '),
+    )
+    const ofProject = readdirSync(project)
+    for (const pattern of copied) {
+      const fits = (name: string) => name.startsWith(pattern.replace(/\*$/, ''))
+      assert.ok(ofProject.some(fits), pattern)
+    }
   })
 
   test('brings no test, no fixture, no source and no map', () => {
