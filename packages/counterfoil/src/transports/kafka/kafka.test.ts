@@ -6,14 +6,14 @@ import type { KafkaClientConfig } from 'kafka-crab-js'
 import { skipLoudly } from '../../testing/skip.ts'
 import { message, publishOne } from '../conformance.ts'
 import type { BrokerMessage, Verdict } from '../consumer.ts'
+import { librdkafka } from './fixtures/librdkafka-package.ts'
 import { kafkaConsumer, librdkafkaMember, librdkafkaProducer } from './index.ts'
 import { KafkaPublisher } from './publisher.ts'
 
 // No broker of Kafka runs here: this is the mock cluster of librdkafka, a listener of three brokers that keeps all in
 // memory. It shows that the protocol is spoken, and nothing of what a real cluster survives.
 
-/** Its native part is there for some platforms only. */
-const library = await import('kafka-crab-js').catch(() => undefined)
+const library = await librdkafka()
 
 let brokers = ''
 let mock: unknown
