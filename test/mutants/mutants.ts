@@ -268,10 +268,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the attempt is written after the call',
     rule: 'no attempt reaches a recipient before it is durable',
-    file: 'store/sqlite/due.ts',
-    find: '    const { number } = this.#attempt.get(seq, now, worker) as { number: number }',
-    replace: `    const { number } = { number: 1 + (this.#reading.effectBySeq(seq).attempts.length) }
-    if (number > 1 || worker === ('' as WorkerId)) this.#attempt.get(seq, now, worker)`,
+    file: 'store/sqlite/plan.ts',
+    find: 'insert into counterfoil_attempt (effect, number, begun_at, worker) values (?, 1, ?, ?)',
+    replace:
+      'insert into counterfoil_attempt (effect, number, begun_at, worker) select ?, 1, ?, ? where false',
     seeds: [],
   },
   {

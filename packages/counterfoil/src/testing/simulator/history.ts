@@ -98,6 +98,8 @@ export interface PlannedDelivery {
   readonly operations: readonly PlannedOperation[]
   /** Its trigger throws each time. */
   readonly poison: boolean
+  /** No trigger supports its type, or its payload fits no schema. */
+  readonly startsNothing?: boolean
   /** It is older than what the store remembers identities of. */
   readonly beyondRetention?: boolean
 }

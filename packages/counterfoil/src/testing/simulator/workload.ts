@@ -111,7 +111,9 @@ function plain(
   )
   const operations = spoiled ? [] : plans.map(({ part, op }) => operationOf(part, opOf(op, data), data))
   const id = `e${index}`
-  return { index, at, producer, id, type, body, variant: 'plain', operations, poison: name === 'poison' }
+  const startsNothing = spoiled || name === 'unheard'
+  const poison = name === 'poison'
+  return { index, at, producer, id, type, body, variant: 'plain', operations, poison, startsNothing }
 }
 
 function operationOf(recipient: Part, op: string, data: OrderData): PlannedOperation {
@@ -135,7 +137,13 @@ function varied(
         ...one,
         body: one.body.replace(/"amount":\d+/, amount),
       }))
-      return { ...same, body: of.body.replace(/"amount":(\d+|"much")/, amount), operations }
+      // A sound amount in place of a spoiled one: either of the two may be the first.
+      return {
+        ...same,
+        body: of.body.replace(/"amount":(\d+|"much")/, amount),
+        operations,
+        startsNothing: false,
+      }
     }
     case 'readdressed':
       // Where the signature covers the id, another id is another event of the producer's own.

@@ -167,6 +167,13 @@ function checkOrder({ entries, records, promises }: History, found: Parameters<C
           `${entry.recipient} ${entry.op}`,
           `version ${entry.version} acted after ${held} in ${domain}`,
         )
+      const order = orders.get(`${entry.recipient} ${entry.op}`)
+      if (order !== undefined && order !== null && order.domain !== entry.domain)
+        found(
+          'I14',
+          `${entry.recipient} ${entry.op}`,
+          `it was compared in the domain ${entry.domain}, not ${order.domain}`,
+        )
       newest.set(domain, Math.max(held, entry.version))
     }
     if (entry.kind === 'sent' && promises.get(entry.recipient)?.fences === true) {

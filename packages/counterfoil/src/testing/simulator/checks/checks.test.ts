@@ -58,6 +58,48 @@ const planted: readonly (readonly [Invariant, string, History])[] = [
   ['I4', 'a receipt that is stuck', history({ records: { receipts: [{ ...receipt, state: 'accepted' }] } })],
   ['I5', 'a request before its attempt is durable', history(plus({ at: 2_000, ...again, durable: false }))],
   ['I5', 'a request of no effect', history({ records: { effects: [] } })],
+  [
+    'I4',
+    'an event that nothing supports is planned',
+    history({ deliveries: [{ ...delivery, startsNothing: true }] }),
+  ],
+  [
+    'I4',
+    'a row of the program’s own that no plan wrote',
+    history({ records: { rows: new Map([['order/1/written', 1]]) } }),
+  ],
+  [
+    'I14',
+    'a version compared in another domain',
+    history({
+      entries: goodEntries.map((one) => (one.kind === 'acted' ? { ...one, domain: 'b', version: 1 } : one)),
+      records: { effects: [{ ...effect, order: { domain: 'a', version: 1 } } as never] },
+    }),
+  ],
+  [
+    'I17',
+    'other bytes that are told to be a duplicate',
+    history({
+      deliveries: [delivery, { ...delivery, index: 1, variant: 'altered', body: '{"order":1,"amount":11}' }],
+      entries: [...goodEntries, { at: 30, ...acknowledged, delivery: 1, outcome: 'duplicate' }],
+    }),
+  ],
+  [
+    'I20',
+    'a 409 that is held for a refusal',
+    history({
+      entries: goodEntries.filter(({ kind }) => kind !== 'acted' && kind !== 'moved'),
+      records: {
+        effects: [
+          {
+            ...effect,
+            state: 'refused',
+            attempts: [{ ...effect.attempts[0]!, outcome: 'refused', status: 409 }],
+          },
+        ],
+      },
+    }),
+  ],
   ['I6', 'two rows under one key', history({ records: { effects: [effect, effect] } })],
   [
     'I7',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { EntryOf, History, PlannedDelivery } from '../history.ts'
 import type { Check } from './violation.ts'
 
@@ -6,6 +7,7 @@ export const checkIntake: Check = (history, found) => {
   const { entries, records, deliveries } = history
   const byIndex = new Map(deliveries.map((delivery) => [delivery.index, delivery]))
   const receipts = new Map(records.receipts.map((receipt) => [receipt.id as string, receipt]))
+  const contents = new Set(records.receipts.map((receipt) => receipt.rawFingerprint as string))
   for (const entry of entries) {
     if (entry.kind !== 'acknowledged' || entry.status >= 300) continue
     const delivery = byIndex.get(entry.delivery)
@@ -16,6 +18,12 @@ export const checkIntake: Check = (history, found) => {
       found('I1', about, `it was told ${entry.status} before its receipt ${entry.receipt} was committed`)
     if (delivery !== undefined && !isAuthentic(delivery))
       found('I1', about, `it is ${delivery.variant}, and was told ${entry.status} as if it were authentic`)
+    if (
+      delivery?.variant === 'altered' &&
+      entry.outcome === 'duplicate' &&
+      !contents.has(contentOf(delivery))
+    )
+      found('I17', about, 'it was told that it is a duplicate, and no receipt has its bytes')
     if (entry.outcome === 'accepted' && delivery?.beyondRetention === true)
       found('I18', about, 'it lies beyond retention, and was accepted')
   }
@@ -47,6 +55,7 @@ function checkReceipts({ records, entries, deliveries }: History, found: Paramet
   if (records.strayQuarantine > 0)
     found('I3', 'quarantine', `${records.strayQuarantine} receipts or quarantine entries stand alone`)
   checkBytes(records, deliveries, found)
+  checkPlans(records, deliveries, found)
   checkDismissed(records, entries, found)
 }
 
@@ -59,6 +68,30 @@ function checkBytes(
   const known = new Set(deliveries.filter(isAuthentic).map(({ producer, id }) => `${producer} ${id}`))
   for (const { id, producer, eventId } of records.receipts)
     if (!known.has(`${producer} ${eventId}`)) found('I3', id, `nobody sent its event ${producer} ${eventId}`)
+}
+
+/** What starts nothing is never planned, and a plan wrote its row of the program's own table once (I4). */
+function checkPlans(
+  records: History['records'],
+  deliveries: readonly PlannedDelivery[],
+  found: Parameters<Check>[1],
+): void {
+  const byEvent = new Map(deliveries.map((one) => [`${one.producer} ${one.id}`, one]))
+  const written = new Map<string, number>()
+  for (const { id, state, producer, eventId } of records.receipts) {
+    const delivery = byEvent.get(`${producer} ${eventId}`)
+    if (state !== 'planned' || delivery === undefined) continue
+    if (delivery.startsNothing === true) found('I4', id, 'nothing supports its event, and it is planned')
+    for (const { op } of delivery.operations)
+      if (op.endsWith('/written')) written.set(op, (written.get(op) ?? 0) + 1)
+  }
+  for (const [op, times] of records.rows)
+    if (times !== (written.get(op) ?? 0))
+      found('I4', op, `its row was written ${times} times by ${written.get(op) ?? 0} plans`)
+}
+
+function contentOf({ body }: PlannedDelivery): string {
+  return `raw-sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 
 /** What an operator dismissed starts no work. */

@@ -4,6 +4,9 @@ import type { Check } from './violation.ts'
 
 const finalStates = new Set(['confirmed', 'refused', 'fenced', 'withdrawn'])
 
+/** Answers that refuse no effect for good, whatever they are to the one request. */
+const refusesNothing = new Set([401, 403, 407, 408, 409, 425, 429, 500, 502, 503, 504])
+
 /** I12, I13, I20: what the ledger says of effects, against its own moves and against what really happened. */
 export const checkLedger: Check = (history, found) => {
   const { entries, records } = history
@@ -30,6 +33,11 @@ export const checkLedger: Check = (history, found) => {
         evidence.some(({ to, from }) => to === state && from !== state)
       if (!proven) found('I20', name, `it is ${state} without an answer or other evidence`)
     }
+    const told = attempts.find(
+      ({ outcome, status }) => outcome === 'refused' && refusesNothing.has(status ?? 0),
+    )
+    if (told !== undefined)
+      found('I20', name, `attempt ${told.number} is held to be refused, and was answered ${told.status}`)
     if (evidence.some(({ by, why }) => by === '' || why === ''))
       found('I20', name, 'a piece of evidence gives no reason')
   }
