@@ -20,7 +20,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/outcome.ts',
     find: `if (exchange.kind === 'unclear') return { kind: 'unknown', why: exchange.why }`,
     replace: `if (exchange.kind === 'unclear') return { kind: 'refused', why: exchange.why }`,
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'a time-out is a retry',
@@ -28,7 +28,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/outcome.ts',
     find: `if (exchange.kind === 'unclear') return { kind: 'unknown', why: exchange.why }`,
     replace: `if (exchange.kind === 'unclear') return { kind: 'notActed', why: exchange.why }`,
-    seeds: [],
+    seeds: [1],
   },
   {
     name: 'a lease that ends is a retry',
@@ -36,7 +36,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/lifecycle.ts',
     find: `leaseEnded: to('unknown'),`,
     replace: `leaseEnded: to('planned'),`,
-    seeds: [],
+    seeds: [1],
   },
   {
     name: 'a 5xx is a refusal',
@@ -44,7 +44,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/outcome.ts',
     find: 'if (status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status)) {',
     replace: 'if (status >= 400 && ![408, 409, 425, 429].includes(status)) {',
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'a 5xx did not act',
@@ -52,7 +52,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/outcome.ts',
     find: '  if (credentialStatuses.includes(status)) {',
     replace: '  if (status >= 500 || credentialStatuses.includes(status)) {',
-    seeds: [],
+    seeds: [12],
   },
   {
     name: 'a 409 is a refusal',
@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (ruleFor(stillInWork, exchange) !== undefined) {',
     replace: `if (ruleFor(stillInWork, exchange) !== undefined) return { kind: 'refused', why: 'used', ...about }
   if (false) {`,
-    seeds: [],
+    seeds: [73],
   },
   {
     name: 'accepted is confirmed',
@@ -77,7 +77,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/outcome.ts',
     find: `return { kind: 'unknown', accepted: true, why: \`answered \${status}: accepted and not yet done\`, ...about }`,
     replace: `return { kind: 'confirmed', why: \`answered \${status}\`, ...about }`,
-    seeds: [],
+    seeds: [170],
   },
   {
     name: 'an answer speaks for earlier attempts',
@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: `  return othersOpen && !speaksForAll ? 'earlierOpen' : outcome.kind`,
     replace: `  return othersOpen && !speaksForAll && outcome.kind === 'fenced' ? 'earlierOpen' : outcome.kind`,
-    seeds: [],
+    seeds: [54],
   },
   {
     name: 'a fence speaks for earlier attempts',
@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: `  return othersOpen && !speaksForAll ? 'earlierOpen' : outcome.kind`,
     replace: `  return othersOpen && !speaksForAll && outcome.kind !== 'fenced' ? 'earlierOpen' : outcome.kind`,
-    seeds: [],
+    seeds: [1],
   },
   {
     name: 'a late settle overwrites',
@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
     file: 'store/sqlite/settle.ts',
     find: 'if (known.version !== expectedVersion) {',
     replace: 'if (known.version < 0) {',
-    seeds: [],
+    seeds: [189],
   },
   {
     name: 'confirmed moves',
@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
     replace: `    nothingProven: to('refused'),
     tombstoned: to('withdrawn'),
     operatorConfirmed: to('confirmed'),`,
-    seeds: [],
+    seeds: [15],
   },
   {
     name: 'retention of the recipient is ignored',
@@ -151,7 +151,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: `return remembersFor === 'unstated' ? null : first.begunAt + trustedMs(remembersFor)`,
     replace: `return remembersFor === 'unstated' ? null : Number.POSITIVE_INFINITY`,
-    seeds: [],
+    seeds: [15],
   },
   {
     name: 'an unstated memory is for ever',
@@ -159,7 +159,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: `return remembersFor === 'unstated' ? null : first.begunAt`,
     replace: `return remembersFor === 'unstated' ? Number.POSITIVE_INFINITY : first.begunAt`,
-    seeds: [],
+    seeds: [3],
   },
   {
     name: 'a repeat where nothing is recognised',
@@ -167,7 +167,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: `  if (idempotency === undefined || idempotency.replays === 'nothing') return null`,
     replace: `  if (idempotency === undefined || idempotency.replays === 'nothing') return Number.POSITIVE_INFINITY`,
-    seeds: [],
+    seeds: [4],
   },
   {
     name: 'absence is always final',
@@ -175,7 +175,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: 'if (lookup === undefined || !lookup.absence.final || first === undefined) return false',
     replace: 'if (lookup === undefined || first === undefined) return false',
-    seeds: [],
+    seeds: [85],
   },
   {
     name: 'absence is not waited for',
@@ -183,7 +183,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: 'askedAt >= Math.max(...ends) + milliseconds(lookup.absence.after ?? 0) &&',
     replace: 'askedAt >= 0 * Math.max(...ends) &&',
-    seeds: [],
+    seeds: [30],
   },
   {
     name: 'forgotten is absent',
@@ -199,7 +199,7 @@ export const mutants: readonly Mutant[] = [
     file: 'domain/policy.ts',
     find: 'if (lookup === undefined || !lookup.absence.final || first === undefined) return false',
     replace: 'if (lookup === undefined || lookup.absence.final || first === undefined) return false',
-    seeds: [],
+    seeds: [30],
   },
   {
     name: 'pending is absent',
@@ -213,7 +213,7 @@ export const mutants: readonly Mutant[] = [
   const { status, about } = read
   if (status >= 200 && status < 300) return { kind: 'acted', ...about }
   return`,
-    seeds: [],
+    seeds: [170],
   },
   {
     name: 'withdrawn before the tombstone is confirmed',
@@ -229,7 +229,7 @@ export const mutants: readonly Mutant[] = [
     file: 'engine/decide.ts',
     find: `return ({ acted: 'foundActed', refused: 'foundRefused', nothing: 'nothingProven' } as const)[kind]`,
     replace: `return ({ acted: 'tombstoned', refused: 'foundRefused', nothing: 'nothingProven' } as const)[kind]`,
-    seeds: [],
+    seeds: [153],
   },
   {
     name: 'an unknown effect is forgotten',
@@ -237,7 +237,7 @@ export const mutants: readonly Mutant[] = [
     file: 'engine/decide.ts',
     find: '  return Math.round(now + wait + wait * 0.2 * spread)',
     replace: `  return next.kind === 'lookup' ? null : Math.round(now + wait + wait * 0.2 * spread)`,
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'the lease is not checked before sending',
@@ -254,7 +254,7 @@ export const mutants: readonly Mutant[] = [
     find: '  return { idempotencyKey, key, order, plannedAt, begunAt, correlation: correlationOf(attempts) }',
     replace: `  const fresh = attempts.length > 1 ? (\`\${idempotencyKey}\${attempts.length}\` as never) : idempotencyKey
   return { idempotencyKey: fresh, key, order, plannedAt, begunAt, correlation: correlationOf(attempts) }`,
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'the body is made anew for a repeat',
@@ -263,7 +263,7 @@ export const mutants: readonly Mutant[] = [
     find: '    return { method, path, body, headers: { ...stored.headers, ...own } }',
     replace: `    const anew = body === null ? null : Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(body).toString()), at: about?.begunAt }))
     return { method, path, body: anew, headers: { ...stored.headers, ...own } }`,
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'the attempt is written after the call',
@@ -272,13 +272,13 @@ export const mutants: readonly Mutant[] = [
     find: 'insert into counterfoil_attempt (effect, number, begun_at, worker) values (?, 1, ?, ?)',
     replace:
       'insert into counterfoil_attempt (effect, number, begun_at, worker) select ?, 1, ?, ? where false',
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'the fence is not sent',
     rule: 'the recipient compares the version',
     file: 'recipients/http-recipient.ts',
-    find: '      own[header.toLowerCase()] = String(order.version)',
+    find: '      if (header !== undefined) own[header.toLowerCase()] = String(order.version)',
     replace: '      void header',
     seeds: [],
   },
@@ -288,7 +288,7 @@ export const mutants: readonly Mutant[] = [
     file: 'recipients/http-recipient.ts',
     find: 'own[domain.toLowerCase()] = headerText(order.domain)',
     replace: `own[domain.toLowerCase()] = headerText(\`\${order.domain}/\${order.version}\`)`,
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'a refused fence is a refusal',
@@ -297,7 +297,7 @@ export const mutants: readonly Mutant[] = [
     find: '  if (status === fence?.rejectedWith) {',
     replace: `  if (status === fence?.rejectedWith) return { kind: 'confirmed', why: 'it is there', ...about }
   if (status === fence?.rejectedWith) {`,
-    seeds: [],
+    seeds: [40],
   },
   {
     name: 'the key goes by a random part',
@@ -313,7 +313,7 @@ export const mutants: readonly Mutant[] = [
     file: 'store/sqlite/plan.ts',
     find: 'if (!agrees) {',
     replace: 'if (!agrees && recipient === undefined) {',
-    seeds: [],
+    seeds: [20],
   },
   {
     name: 'effects of a plan that conflicts',
@@ -339,7 +339,7 @@ export const mutants: readonly Mutant[] = [
     find: `    if (conflict !== null) {
       undo()`,
     replace: '    if (conflict !== null) {',
-    seeds: [],
+    seeds: [95],
   },
   {
     name: 'an error of a trigger drops the event',
@@ -387,7 +387,7 @@ export const mutants: readonly Mutant[] = [
     file: 'store/sqlite/accept.ts',
     find: 'if (Buffer.compare(first.fingerprint, bytes.fingerprint) === 0) {',
     replace: 'if (Buffer.compare(first.fingerprint, bytes.fingerprint) <= 1) {',
-    seeds: [],
+    seeds: [1],
   },
   {
     name: 'quarantine without an alert',
@@ -434,7 +434,7 @@ export const mutants: readonly Mutant[] = [
     find: '  return fitEvent(ports.types, producer, asked, reading.value, ports.clock)',
     replace: `  const fits = fitEvent(ports.types, producer, asked, reading.value, ports.clock)
   return Promise.resolve(fits).then((fit) => (fit.kind === 'fits' ? fit : ({ ...fit, kind: 'fits', value: reading.value } as never)))`,
-    seeds: [],
+    seeds: [0],
   },
   {
     name: 'an old view is decided on',

@@ -30,6 +30,7 @@ export function fleetScenario(ports: ScenarioPorts): Scenario {
     shapes: chosen,
     deliveries: deliveriesOf(draws),
     secrets: [payloadMark, secrets.bearer, secrets.hub, secrets.std.toString()],
+    tellsAlerts: true,
     requestOf,
   }
 }

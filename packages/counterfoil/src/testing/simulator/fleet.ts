@@ -115,7 +115,8 @@ export class Fleet {
         const entry = { kind: 'logged', process, level, message, fields } as const
         this.#world.record({ at: timeline.now, ...entry })
       },
-      onAlert: () => {},
+      onAlert: ({ reason, quarantine, effect }) =>
+        this.#world.record({ at: timeline.now, kind: 'alerted', reason, quarantine, effect }),
       triggers: config.triggers,
       recipients: [...config.recipients.values()],
       version: `v${this.#versions[process]}`,

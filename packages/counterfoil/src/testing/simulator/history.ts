@@ -64,6 +64,13 @@ export type Entry = { readonly at: number } & (
       readonly message: string
       readonly fields: Readonly<Record<string, unknown>>
     }
+  /** The owner was told. */
+  | {
+      readonly kind: 'alerted'
+      readonly reason: string
+      readonly quarantine: string | null
+      readonly effect: string | null
+    }
   | { readonly kind: 'process'; readonly process: number; readonly what: string }
   | {
       readonly kind: 'decided'
@@ -131,6 +138,8 @@ export interface History {
   readonly deliveries: readonly PlannedDelivery[]
   readonly entries: readonly Entry[]
   readonly records: FinalRecords
+  /** Alerts are among the entries. */
+  readonly tellsAlerts?: boolean
   /** When the last fault was over. */
   readonly calmAt: number
   /** The promises of each recipient, by its name. */

@@ -17,6 +17,8 @@ export interface Scenario {
   readonly shapes: Readonly<Record<string, string>>
   readonly deliveries: readonly PlannedDelivery[]
   readonly secrets: readonly string[]
+  /** Alerts come to `onAlert`, and to no effect of its own. */
+  readonly tellsAlerts?: boolean
   /** @param now the sender's clock, in milliseconds */
   readonly requestOf: (delivery: PlannedDelivery, now: number) => IncomingMessage
 }

@@ -77,6 +77,7 @@ export async function runSchedule(
     entries,
     records: await bench.records(timeline.now),
     calmAt,
+    tellsAlerts: scenario.tellsAlerts === true,
     promises,
     secrets: scenario.secrets,
   }

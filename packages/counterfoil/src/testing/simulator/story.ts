@@ -106,6 +106,7 @@ function wordsOf(entry: Entry, { deliveries, records }: History): string | null 
     }
     case 'backfilled':
       return `backfill ${entry.run} causes ${entry.caused} effects`
+    case 'alerted':
     case 'logged':
       return null
   }

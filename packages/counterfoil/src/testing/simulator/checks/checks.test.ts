@@ -100,6 +100,20 @@ const planted: readonly (readonly [Invariant, string, History])[] = [
       },
     }),
   ],
+  [
+    'I3',
+    'a quarantine entry of which nobody was told',
+    history({ tellsAlerts: true, records: { quarantine: [entry] } }),
+  ],
+  [
+    'I22',
+    'an unknown effect that was given to nobody',
+    history({
+      ...at(nothing),
+      tellsAlerts: true,
+      records: { effects: [{ ...effect, state: 'unknown', escalated: false }] },
+    }),
+  ],
   ['I6', 'two rows under one key', history({ records: { effects: [effect, effect] } })],
   [
     'I7',

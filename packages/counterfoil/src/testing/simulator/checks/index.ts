@@ -1,5 +1,6 @@
 import type { History } from '../history.ts'
 import { checkActs } from './acts.ts'
+import { checkAlerts } from './alerts.ts'
 import { checkBackfill } from './backfill.ts'
 import { checkCalm } from './calm.ts'
 import { checkIdentity } from './identity.ts'
@@ -18,6 +19,7 @@ const checks: readonly Check[] = [
   checkSecrets,
   checkCalm,
   checkBackfill,
+  checkAlerts,
 ]
 
 /** Holds a history against I1 to I22 of design.md section 4. Empty when all of them hold. */
