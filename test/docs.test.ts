@@ -108,7 +108,8 @@ test('every command that the docs name exists', () => {
 test('every file and link that the docs name exists', () => {
   for (const page of pages) {
     const text = readFileSync(join(root, page), 'utf8')
-    for (const [, link] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
+    const prose = text.replace(/^```.*?^```/gms, '')
+    for (const [, link] of prose.matchAll(/\]\((?!https?:)([^)#]+)/g))
       assert.ok(existsSync(join(root, dirname(page), link!)), `${page}: ${link}`)
     for (const [, file] of text.matchAll(
       /`((?:test|store|domain|engine|intake|recipients|transports|guard)\/[\w./-]+\.ts)`/g,

@@ -123,6 +123,15 @@ describe('two that publish one event at the same time', () => {
     await one!.query('begin')
     await assert.rejects(one!.query('select 1/0'))
     await assert.rejects(publish(one!), { code: 'transaction_missing' })
+    // The driver tells of the failure before it hears of the transaction.
+    const unaware = new Proxy(one!, {
+      get(client, name: keyof Client) {
+        if (name === 'getTransactionStatus') return () => 'T'
+        const member = client[name] as unknown
+        return typeof member === 'function' ? member.bind(client) : member
+      },
+    })
+    await assert.rejects(publish(unaware), { code: 'transaction_missing' })
     await one!.query('rollback')
   })
 })

@@ -2,7 +2,7 @@ import type { ClientBase, Pool, PoolClient } from 'pg'
 import { CounterfoilError } from '../domain/index.ts'
 import type { SqlExecutor, Transactions } from '../store/index.ts'
 import { inTransaction, transactionMissing } from './in-transaction.ts'
-import { isOvertaken } from './sql-state.ts'
+import { isOvertaken, sqlState } from './sql-state.ts'
 
 /** `pg` (node-postgres): transactions on clients of this pool. */
 export function pg(pool: Pool): Transactions<ClientBase> {
@@ -17,7 +17,14 @@ export function pg(pool: Pool): Transactions<ClientBase> {
 async function executorOf(client: ClientBase): Promise<SqlExecutor> {
   const executor: SqlExecutor = {
     dialect: 'postgres',
-    query: async (sql, parameters) => (await client.query(sql, [...parameters])).rows,
+    query: async (sql, parameters) => {
+      try {
+        return (await client.query(sql, [...parameters])).rows
+      } catch (error) {
+        // The driver tells of a failed statement before it hears how the transaction stands.
+        throw sqlState(error) === '25P02' ? transactionMissing('pg', error) : error
+      }
+    },
   }
   // Older versions do not know: then the database is asked.
   const status = client.getTransactionStatus?.()

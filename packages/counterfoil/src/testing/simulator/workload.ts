@@ -116,6 +116,11 @@ function plain(
   return { index, at, producer, id, type, body, variant: 'plain', operations, poison, startsNothing }
 }
 
+function dataOf(body: string): OrderData {
+  const payload = JSON.parse(body)
+  return payload.data ?? payload
+}
+
 function operationOf(recipient: Part, op: string, data: OrderData): PlannedOperation {
   return { recipient, op, body: bodyOf(op, data) }
 }
@@ -133,16 +138,17 @@ function varied(
     case 'altered': {
       // Another amount, so that whatever came of it could be told from the first.
       const amount = `"amount":${90 + index}`
-      const operations = of.operations.map((one) => ({
-        ...one,
-        body: one.body.replace(/"amount":\d+/, amount),
-      }))
-      // A sound amount in place of a spoiled one: either of the two may be the first.
+      const body = of.body.replace(/"amount":(\d+|"much")/, amount)
+      // A sound amount in place of a spoiled one starts what that one did not: either of the two may be the first.
+      const about = Object.values(eventTypes).find(({ type }) => type === of.type)
+      const operations = (about?.plans ?? []).map(({ part, op }) =>
+        operationOf(part, opOf(op, dataOf(body)), dataOf(body)),
+      )
       return {
         ...same,
-        body: of.body.replace(/"amount":(\d+|"much")/, amount),
+        body,
         operations,
-        startsNothing: false,
+        startsNothing: operations.length === 0 && of.startsNothing === true,
       }
     }
     case 'readdressed':

@@ -21,6 +21,7 @@ export interface KafkaProducer {
   close(): Promise<void>
 }
 
+/** A record as the client gives it. Topic, partition and offset say where it lies; none of them is its identity. */
 export interface KafkaReceived {
   readonly topic: string
   readonly partition: number

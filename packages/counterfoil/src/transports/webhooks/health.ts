@@ -10,6 +10,7 @@ export interface EndpointHealth {
   readonly off: { readonly at: Instant; readonly why: 'gone' | 'failing' | 'by-hand' } | null
 }
 
+/** Of an endpoint that answered its last message, or was never asked. */
 export const healthy: EndpointHealth = { failingSince: null, failures: 0, off: null }
 
 /** So many failures at least, whatever the time: two messages a week apart say little. */

@@ -76,10 +76,11 @@ function checkPlans(
   deliveries: readonly PlannedDelivery[],
   found: Parameters<Check>[1],
 ): void {
-  const byEvent = new Map(deliveries.map((one) => [`${one.producer} ${one.id}`, one]))
+  // Two under one id with other content may differ in what they start.
+  const byContent = new Map(deliveries.map((one) => [`${one.producer} ${one.id} ${contentOf(one)}`, one]))
   const written = new Map<string, number>()
-  for (const { id, state, producer, eventId } of records.receipts) {
-    const delivery = byEvent.get(`${producer} ${eventId}`)
+  for (const { id, state, producer, eventId, rawFingerprint } of records.receipts) {
+    const delivery = byContent.get(`${producer} ${eventId} ${rawFingerprint}`)
     if (state !== 'planned' || delivery === undefined) continue
     if (delivery.startsNothing === true) found('I4', id, 'nothing supports its event, and it is planned')
     for (const { op } of delivery.operations)
