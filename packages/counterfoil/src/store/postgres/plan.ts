@@ -67,14 +67,15 @@ export function planStatement(schema: string, rows: Rows): Statement {
     name: `counterfoil_plan_${rows}`,
     writes: true,
     text: `
--- effect_key and a marker's digest, one probe each.
+-- effect_key and a marker's digest, one probe each. As an expression the recipient leads to no index of its own, which
+-- a planner that has seen an empty table takes for as good: it holds every effect that the recipient ever had.
 with wanted as materialized (
   select w.*, nextval('${s}.effect_seq') as seq, substring($14::bytea from w.at for ${fingerprintBytes}) as fingerprint,
     known.seq as known_seq, coalesce(known.id, m.id) as known_id, known.fingerprint as known_fingerprint,
     m.id is not null as forgotten, m.content <> ${marker(markerBytes)} as differs
   from ${rowsOf(rows, 'w', effectColumns, 'm')}
   left join lateral (select e.seq, e.id, e.fingerprint from ${s}.effect e
-    where e.key = w.key and e.recipient = w.recipient limit 1) known on true
+    where e.key = w.key and e.recipient || '' = w.recipient limit 1) known on true
   left join lateral (select x.id, x.content from ${s}.effect_marker x
     where $32::boolean and known.seq is null and x.digest = ${marker(0)} limit 1) m on true
 ),

@@ -125,6 +125,17 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     })
   }
 
+  for (const { name, text } of [writingStatements('plans').plan, writingStatements('plans').planOne]) {
+    test(`finds a known effect by its key, not among all of its recipient's: ${name}`, async () => {
+      const plan = await planOf(text)
+      assert.ok(
+        plan.some((line) => line.includes('using effect_key')),
+        plan.join('\n'),
+      )
+      assert.ok(!plan.some((line) => line.includes('using effect_recipient')), plan.join('\n'))
+    })
+  }
+
   test('finds what nobody attends to in the order of its index, without sorting', async () => {
     const plan = await planOf(writingStatements('plans').alertUnattended.text)
     assert.ok(
