@@ -25,6 +25,18 @@ describe('twins of accepted vectors', () => {
 
       const signed = accepted.filter((vector) => bindsEveryBit(name, vector))
       if (signed.length === 0) return
+      test('another body under another content type, which is signed by nobody', async () => {
+        for (const vector of signed) {
+          const { 'content-type': _, 'Content-Type': __, ...rest } = vector.request.headers
+          for (const type of ['application/x-www-form-urlencoded', 'application/json', 'text/plain'])
+            for (const body of ['', 'a=1', '{}']) {
+              const twin = { headers: { ...rest, 'content-type': type }, body: Buffer.from(body) }
+              const { kind } = await verdict(name, vector, twin)
+              assert.equal(kind, 'refused', `${vector.id}: ${type} ${body}`)
+            }
+        }
+      })
+
       test('any one bit of the body', async () => {
         await fc.assert(
           fc.asyncProperty(fc.constantFrom(...signed), fc.nat(), fc.nat(7), async (vector, at, bit) => {
