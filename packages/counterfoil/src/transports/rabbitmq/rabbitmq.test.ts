@@ -44,7 +44,7 @@ withProgram('rabbitmq-server', () => {
       const publisher = broker.publisher()
       const one = message(place)
       assert.equal((await publishOne(publisher, message(place))).kind, 'confirmed')
-      broker.pause()
+      await broker.pause()
       const stalled = await publishOne(publisher, one, 500)
       broker.goOn()
       assert.equal(stalled.kind, 'unknown')
