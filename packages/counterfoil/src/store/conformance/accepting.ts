@@ -50,6 +50,16 @@ export function accepting(make: MakeStore): void {
       for (const entry of [
         plain,
         { ...delivery(), receipt: { ...receipt, ...distinct(delivery().receipt) } },
+        // Whether its identity is signed may decide which statement writes it.
+        {
+          ...delivery(),
+          receipt: {
+            ...receipt,
+            ...distinct(delivery().receipt),
+            provenance: 'signed' as const,
+            waived: 'signature' as const,
+          },
+        },
       ]) {
         await store.accept(entry)
         const story = await store.showReceipt(entry.receipt.id)

@@ -35,6 +35,7 @@ const columns: readonly (readonly [string, string])[] = [
   ['$19::text[]', 'origin'],
   ['$20::text[]', 'waived'],
   ['$21::bigint[]', 'now'],
+  ['$22::text[]', 'trace'],
 ]
 
 /**
@@ -56,10 +57,10 @@ with given as materialized (
 -- receipt_first decides.
 fresh as (
   insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived)
+    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace)
   select seq, id, ${bytes('at', deliveryBytes)}, producer, namespace, source, event_id, type, schema_version,
     ${bytes(`at + ${deliveryBytes}`, fingerprintBytes)}, ${bytes(`at + ${deliveryBytes + fingerprintBytes}`, fingerprintBytes)},
-    content_type, bytes, true, origin, event_at, received_at, waived
+    content_type, bytes, true, origin, event_at, received_at, waived, trace
   from given g left join (select boundary, marked from ${s}.retention where one = 1 limit 1) r on true
   where r.marked is not true and (g.event_at < r.boundary) is not true order by n
   on conflict (event_id, delivery) where conflicts_with is null do nothing returning seq
@@ -113,6 +114,7 @@ export function acceptFreshParameters(all: readonly Arrivals[], time: Timekeeper
     texts(receipts.map(({ origin }) => origin)),
     texts(receipts.map(({ waived }) => waived)),
     numbers(receipts.map(({ receivedAt }) => time.now(receivedAt))),
+    texts(receipts.map(({ trace }) => trace)),
   ]
 }
 
