@@ -1,81 +1,39 @@
 import { assert, type ReceiptId } from '../../domain/index.ts'
 import { BeyondRetention } from '../beyond.ts'
-import { deliveryBytes, fingerprintBytes, writeDelivery, writeFingerprint } from '../digest.ts'
+import { deliveryBytes, fingerprintBytes } from '../digest.ts'
 import { type Marking, markerBytes } from '../marking.ts'
-import type { QuarantineReason, ReceiptRecord } from '../records.ts'
-import type { Acceptance, Accepted, SqlValue } from '../store.ts'
-import { Block, booleans, numbers, type Rows, rowsOf, texts } from './columns.ts'
+import type { QuarantineReason } from '../records.ts'
+import type { Accepted, SqlValue } from '../store.ts'
+import {
+  arrivalColumns,
+  arrivalParameters,
+  blockBytes,
+  digestColumns,
+  receiptRow,
+  sealedColumns,
+} from './arrival-columns.ts'
+import type { Arrivals } from './arrivals.ts'
+import { booleans, numbers, type Rows, rowsOf, texts } from './columns.ts'
 import type { Row } from './connection.ts'
 import { among, fingerprintText, isoText, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
-/** Copies of one delivery that came together: the first speaks for all. */
-export interface Arrivals {
-  readonly first: Acceptance
-  readonly copies: readonly Acceptance[]
-}
-
-/** Those that have the same identity and the same content, in the order of the first of each. */
-export function arrivals(entries: readonly Acceptance[]): { arrivals: Arrivals[]; of: number[] } {
-  const found: { first: Acceptance; copies: Acceptance[] }[] = []
-  const places = new Map<string, number>()
-  const of = entries.map((entry) => {
-    const name = `${entry.receipt.delivery} ${entry.receipt.fingerprint}`
-    const place = places.get(name)
-    if (place !== undefined) {
-      found[place]!.copies.push(entry)
-      return place
-    }
-    places.set(name, found.length)
-    return found.push({ first: entry, copies: [] }) - 1
-  })
-  return { arrivals: found, of }
-}
-
-/** Two with one of these in common cannot be decided in one statement: the second has to see the first's row. */
-export function namesOf({ first: { receipt } }: Arrivals): string[] {
-  const content = receipt.provenance === 'unsigned' ? [`${receipt.fingerprint} ${receipt.producer}`] : []
-  return [receipt.delivery, receipt.id, ...content]
-}
-
 const columns: readonly (readonly [string, string])[] = [
-  ['$1::text[]', 'id'],
-  ['$2::text[]', 'producer'],
-  ['$3::text[]', 'namespace'],
-  ['$4::text[]', 'source'],
-  ['$5::text[]', 'event_id'],
-  ['$6::text[]', 'type'],
-  ['$7::text[]', 'schema_version'],
-  ['$8::text[]', 'content_type'],
-  ['$9::bigint[]', 'bytes'],
-  ['$10::boolean[]', 'signed'],
-  ['$11::text[]', 'origin'],
-  ['$12::bigint[]', 'event_at'],
-  ['$13::bigint[]', 'received_at'],
-  ['$14::text[]', 'key_id'],
-  ['$16::int[]', 'at'],
-  ['$17::int[]', 'nonce_bytes'],
-  ['$18::int[]', 'ciphertext_bytes'],
-  ['$19::bigint[]', 'lease_ms'],
-  ['$20::text[]', 'worker'],
-  ['$21::text[]', 'quarantine'],
-  ['$22::text[]', 'reason'],
-  ['$23::text[]', 'detail'],
-  ['$24::text[]', 'owner'],
-  ['$25::text[]', 'conflict'],
-  ['$26::text[]', 'conflict_owner'],
-  ['$27::int[]', 'copies'],
-  ['$28::bigint[]', 'last_copy_at'],
-  ['$29::bigint[]', 'now'],
-  ['$31::boolean[]', 'holds_beyond'],
-  ['$32::text[]', 'waived'],
-  ['$33::text[]', 'trace'],
+  ...arrivalColumns,
+  ['$24::text[]', 'quarantine'],
+  ['$25::text[]', 'reason'],
+  ['$26::text[]', 'detail'],
+  ['$27::text[]', 'owner'],
+  ['$28::text[]', 'conflict'],
+  ['$29::text[]', 'conflict_owner'],
+  ['$30::int[]', 'copies'],
+  ['$31::bigint[]', 'last_copy_at'],
+  ['$33::boolean[]', 'holds_beyond'],
 ]
 
 /** Design decision 1 for many deliveries: one statement, one round trip, one commit. */
 export function acceptStatement(schema: string, rows: Rows): Statement {
   const s = quoted(schema)
-  const bytes = (from: string, length: string | number) => `substring($15::bytea from ${from} for ${length})`
   const markerAt = `g.at + ${deliveryBytes + 2 * fingerprintBytes} + g.nonce_bytes + g.ciphertext_bytes`
   const amongSeq = (cte: string) => among('seq', cte)
   return {
@@ -83,13 +41,11 @@ export function acceptStatement(schema: string, rows: Rows): Statement {
     writes: true,
     text: `
 with given as materialized (
-  select g.*, nextval('${s}.receipt_seq') as seq, ${bytes('g.at', deliveryBytes)} as delivery,
-    ${bytes(`g.at + ${deliveryBytes}`, fingerprintBytes)} as fingerprint,
-    ${bytes(`g.at + ${deliveryBytes + fingerprintBytes}`, fingerprintBytes)} as raw_fingerprint,
-    case when $30::boolean then ${bytes(markerAt, markerBytes)} end as marker,
-    case when $30::boolean then ${bytes(`${markerAt} + ${markerBytes}`, markerBytes)} end as marker_content,
+  select g.*, nextval('${s}.receipt_seq') as seq, ${digestColumns},
+    case when $32::boolean then ${blockBytes(markerAt, markerBytes)} end as marker,
+    case when $32::boolean then ${blockBytes(`${markerAt} + ${markerBytes}`, markerBytes)} end as marker_content,
     g.event_at < (select boundary from ${s}.retention where one = 1) as is_old,
-    not $30::boolean and (select marked from ${s}.retention where one = 1) is true as is_unmarked
+    not $32::boolean and (select marked from ${s}.retention where one = 1) is true as is_unmarked
   from ${rowsOf(rows, 'g', columns, 'n')}
 ),
 -- receipt_first, receipt_conflict, receipt_content, a marker's digest: one probe each, as the snapshot has them.
@@ -105,7 +61,7 @@ looked as materialized (
     left join lateral (select id, reason from ${s}.quarantine where receipt = r.seq and state <> 'released' limit 1) q on true
     where r.event_id = g.event_id and r.delivery = g.delivery and r.conflicts_with is null limit 1) f on true
   left join lateral (
-    select x.seq, x.id, x.content from ${s}.receipt_marker x where $30::boolean and x.digest = g.marker limit 1) m on true
+    select x.seq, x.id, x.content from ${s}.receipt_marker x where $32::boolean and x.digest = g.marker limit 1) m on true
   left join lateral (
     select r.seq, r.id, q.id as quarantine from ${s}.receipt r
     left join lateral (select id from ${s}.quarantine where receipt = r.seq limit 1) q on true
@@ -117,25 +73,20 @@ looked as materialized (
 ),
 -- receipt_first decides: no row is written when the identity was committed meanwhile.
 fresh as (
-  insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace)
-  select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace
+  insert into ${s}.receipt (${receiptRow})
+  select ${receiptRow}
   from looked where first_seq is null and not unmarked and (holds_beyond or not beyond) order by n
   on conflict (event_id, delivery) where conflicts_with is null do nothing returning seq
 ),
 disagreeing as (
-  insert into ${s}.receipt (seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, conflicts_with)
-  select seq, id, delivery, producer, namespace, source, event_id, type, schema_version, fingerprint,
-    raw_fingerprint, content_type, bytes, signed, origin, event_at, received_at, waived, trace, first_seq
+  insert into ${s}.receipt (${receiptRow}, conflicts_with)
+  select ${receiptRow}, first_seq
   from looked where not is_same and again_seq is null order by n
   on conflict (delivery, fingerprint) where conflicts_with is not null do nothing returning seq
 ),
 sealed as (
   insert into ${s}.vault (receipt, key_id, nonce, ciphertext)
-  select seq, key_id, ${bytes(`at + ${deliveryBytes + 2 * fingerprintBytes}`, 'nonce_bytes')},
-    ${bytes(`at + ${deliveryBytes + 2 * fingerprintBytes} + nonce_bytes`, 'ciphertext_bytes')}
+  select seq, key_id, ${sealedColumns}
   from looked where ${amongSeq('fresh union all select seq from disagreeing')}
 ),
 waiting as (
@@ -192,60 +143,15 @@ from looked order by n`,
   }
 }
 
-/** The identity, the fingerprint and that of the raw bytes, one behind the other. */
-export function digestsOf(receipt: ReceiptRecord): Buffer {
-  const digests = Buffer.allocUnsafe(deliveryBytes + 2 * fingerprintBytes)
-  writeDelivery(receipt.delivery, digests, 0)
-  writeFingerprint(receipt.fingerprint, digests, deliveryBytes)
-  writeFingerprint(receipt.rawFingerprint, digests, deliveryBytes + fingerprintBytes)
-  return digests
-}
-
 /** @param marking null while there are no markers */
 export function acceptParameters(
   all: readonly Arrivals[],
   time: Timekeeper,
   marking: Marking | null,
 ): SqlValue[] {
-  const receipts = all.map(({ first }) => first.receipt)
   const held = all.map(({ first: { next } }) => (next.kind === 'quarantine' ? next.quarantine : null))
-  const handOffs = all.map(({ first: { next } }) => (next.kind === 'plan' ? next.handOff : null))
-  const block = new Block()
-  const at = all.map(({ first: { receipt, payload } }) => {
-    const digests = digestsOf(receipt)
-    const begins = block.add(digests)
-    block.add(payload.nonce)
-    block.add(payload.ciphertext)
-    if (marking !== null) {
-      const delivery = digests.subarray(0, deliveryBytes)
-      const fingerprint = digests.subarray(deliveryBytes, deliveryBytes + fingerprintBytes)
-      const marker = marking.receipt(delivery, fingerprint)
-      block.add(marker.digest)
-      block.add(marker.content)
-    }
-    return begins
-  })
   return [
-    texts(receipts.map(({ id }) => id)),
-    texts(receipts.map(({ producer }) => producer)),
-    texts(receipts.map(({ namespace }) => namespace)),
-    texts(receipts.map(({ source }) => source)),
-    texts(receipts.map(({ eventId }) => eventId)),
-    texts(receipts.map(({ type }) => type)),
-    texts(receipts.map(({ schemaVersion }) => schemaVersion)),
-    texts(receipts.map(({ contentType }) => contentType)),
-    numbers(receipts.map(({ bytes }) => bytes)),
-    booleans(receipts.map(({ provenance }) => provenance === 'signed')),
-    texts(receipts.map(({ origin }) => origin)),
-    numbers(receipts.map(({ eventAt }) => eventAt)),
-    numbers(receipts.map(({ receivedAt }) => receivedAt)),
-    texts(all.map(({ first }) => first.payload.keyId)),
-    block.toBytes(),
-    numbers(at),
-    numbers(all.map(({ first }) => first.payload.nonce.length)),
-    numbers(all.map(({ first }) => first.payload.ciphertext.length)),
-    numbers(handOffs.map((handOff) => handOff?.leaseMs ?? 0)),
-    texts(handOffs.map((handOff) => handOff?.worker)),
+    ...arrivalParameters(all, time, marking),
     texts(held.map((entry) => entry?.id)),
     texts(held.map((entry) => entry?.reason)),
     texts(held.map((entry) => entry && JSON.stringify(entry.detail))),
@@ -254,11 +160,8 @@ export function acceptParameters(
     texts(all.map(({ first }) => first.onConflict.owner)),
     numbers(all.map(({ copies }) => copies.length)),
     numbers(all.map(({ copies }) => copies.at(-1)?.receipt.receivedAt)),
-    numbers(receipts.map(({ receivedAt }) => time.now(receivedAt))),
     String(marking !== null),
     booleans(all.map(({ first }) => first.beyond === 'quarantined')),
-    texts(receipts.map(({ waived }) => waived)),
-    texts(receipts.map(({ trace }) => trace)),
   ]
 }
 

@@ -1,14 +1,9 @@
 import type { EffectView } from '../records.ts'
 import type { Acceptance, Accepted, Plan, Planned, Settled, Settlement } from '../store.ts'
-import {
-  type Arrivals,
-  acceptParameters,
-  namesOf as arrivalNames,
-  arrivals,
-  spread,
-  toAccepted,
-} from './accept.ts'
-import { acceptFreshParameters, mayBeFresh, toFresh } from './accept-fresh.ts'
+import { acceptParameters, spread, toAccepted } from './accept.ts'
+import { mayBeFresh, toFresh } from './accept-fresh.ts'
+import { arrivalParameters } from './arrival-columns.ts'
+import { type Arrivals, namesOf as arrivalNames, arrivals } from './arrivals.ts'
 import type { Run } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { answerEach, answerTogether, Gatherer } from './gather.ts'
@@ -145,7 +140,7 @@ export class Batches {
         fresh.size > 0
           ? await run(
               one ? statements.acceptFreshOne : statements.acceptFresh,
-              acceptFreshParameters(sorted, time),
+              arrivalParameters(sorted, time, null),
             )
           : await run(
               one ? statements.acceptOne : statements.accept,
