@@ -61,6 +61,7 @@ export {
   type CallReading,
   type CallResult,
   type EffectDefinition,
+  type FencedContract,
   fileBodies,
   type HttpOptions,
   type LimitOptions,

@@ -12,7 +12,11 @@ export {
 export type { EffectRequest, HeadersAbout, HttpRecipient } from './http-recipient.ts'
 export type { LimitOptions } from './limits.ts'
 export type { Network, NetworkRequest, StreamedBody } from './network.ts'
-export { type PublishedContractOptions, publishedContract } from './published-contract.ts'
+export {
+  type FencedContract,
+  type PublishedContractOptions,
+  publishedContract,
+} from './published-contract.ts'
 export { ask, close, type EffectAddress, encode, placeOf, prepare } from './reach.ts'
 export {
   type CallOptions,
