@@ -24,6 +24,7 @@ import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
 import { Search } from './search.ts'
 import { Settle } from './settle.ts'
+import { steady } from './steady.ts'
 import { Survey } from './survey.ts'
 import { TriggerStatements } from './trigger-statements.ts'
 
@@ -38,14 +39,10 @@ export interface Connection {
   readonly calls: Readonly<Record<string, (argument: any, block: Uint8Array) => unknown>>
 }
 
-/**
- * Statements that run all the time compare with `+?`: SQLite plans a join, an order or a limit for the values that are bound
- * (SQLITE_DBCONFIG_ENABLE_QPSG), and so prepares the whole statement again at every call where a plain `?` stands.
- *
- * @throws what SQLite throws when the schema is not there
- */
-export function prepare(db: DatabaseSync, marking?: Marking): Connection {
-  const triggerStatements = new TriggerStatements(db)
+/** @throws what SQLite throws when the schema is not there */
+export function prepare(opened: DatabaseSync, marking?: Marking): Connection {
+  const triggerStatements = new TriggerStatements(opened)
+  const db = steady(opened)
   const counts = new Counts(db)
   const quarantine = new Quarantine(db, counts)
   const markers = new Markers(db, marking)
@@ -66,7 +63,7 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const search = new Search(db, reading)
   const survey = new Survey(db)
   return {
-    db,
+    db: opened,
     counts,
     planning,
     triggerStatements,
@@ -127,7 +124,7 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
       survey: (query) => survey.survey(query),
       keepSample: (sample) => survey.keepSample(sample),
       probe: (at) => survey.probe(at),
-      examine: ({ path, now }) => examine(db, path, now),
+      examine: ({ path, now }) => examine(opened, path, now),
       listSamples: (since) => survey.listSamples(since),
     },
   }
