@@ -5,7 +5,7 @@
 import { registerHooks, stripTypeScriptTypes } from 'node:module'
 import type { simulate } from 'counterfoil/testing'
 import type { Result } from './run.ts'
-import { isSource, mutantCalled, mutantIn, mutated, sourceUrl, textOf, urlFor } from './source.ts'
+import { changesOf, isSource, mutantCalled, mutantIn, mutated, sourceUrl, textOf, urlFor } from './source.ts'
 
 const simulator = 'testing/simulator/simulate.ts'
 /** What ships, without its types, by address: the same for all mutants but for the file that each changes. */
@@ -29,9 +29,10 @@ registerHooks({
 
 function sourceFor(name: string, url: string): string {
   const mutant = mutantCalled(name)
-  if (url === sourceUrl(mutant.file)) {
-    changed.add(name)
-    return stripTypeScriptTypes(mutated(mutant, textOf(url)))
+  const change = changesOf(mutant).find(({ file }) => url === sourceUrl(file))
+  if (change !== undefined) {
+    changed.add(`${name} ${change.file}`)
+    return stripTypeScriptTypes(mutated(mutant, change.file, textOf(url)))
   }
   const source = plain.get(url) ?? stripTypeScriptTypes(textOf(url))
   plain.set(url, source)
@@ -49,7 +50,9 @@ process.on('message', (asked: Asked) => {
 
 async function play({ name, seeds }: Asked): Promise<Pick<Result, 'caught' | 'error'>> {
   const mutant: { simulate: typeof simulate } = await import(urlFor(sourceUrl(simulator), name))
-  if (!changed.has(name)) return { caught: null, error: 'it is not part of what the simulator runs' }
+  const idle = changesOf(mutantCalled(name)).find(({ file }) => !changed.has(`${name} ${file}`))
+  if (idle !== undefined)
+    return { caught: null, error: `${idle.file} is not part of what the simulator runs` }
   let schedules = 0
   for (const seed of seeds) {
     schedules++

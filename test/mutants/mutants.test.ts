@@ -3,13 +3,15 @@ import { test } from 'node:test'
 import { mutants } from './mutants.ts'
 import { runMutants } from './run.ts'
 import { knownSeeds } from './seeds.ts'
-import { mutated, sourceUrl, textOf } from './source.ts'
+import { changesOf, mutated, sourceUrl, textOf } from './source.ts'
 
 test('each protocol bug has a name of its own, and its text stands exactly once in what it changes', () => {
   assert.equal(new Set(mutants.map(({ name }) => name)).size, mutants.length)
   for (const mutant of mutants) {
-    const source = textOf(sourceUrl(mutant.file))
-    assert.notEqual(mutated(mutant, source), source, mutant.name)
+    for (const { file } of changesOf(mutant)) {
+      const source = textOf(sourceUrl(file))
+      assert.notEqual(mutated(mutant, file, source), source, mutant.name)
+    }
   }
 })
 

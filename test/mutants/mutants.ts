@@ -2,10 +2,16 @@
  * Protocol bugs to switch on one at a time: each breaks a rule of design.md section 3 by replacing `find` in one file of
  * `packages/counterfoil/src`. A text that does not stand there exactly once fails the run, so that none of them rots.
  */
-export interface Mutant {
+export interface Mutant extends Change {
   readonly name: string
   /** The rule that it breaks, as it should be. */
   readonly rule: string
+  /** A second line of defence that would catch it: taken away too, so that it is the rule that is tested. */
+  readonly also?: Change
+}
+
+/** One text in one file that stands for another. */
+export interface Change {
   readonly file: string
   readonly find: string
   readonly replace: string
@@ -102,6 +108,12 @@ export const mutants: readonly Mutant[] = [
     refused: to('refused'),
     unclear: to('unknown'),
     operatorConfirmed: stays,`,
+    // The database refuses it too.
+    also: {
+      file: 'store/sqlite/effect-moves.ts',
+      find: '    // The unique index of id.',
+      replace: `    db.exec('drop trigger if exists counterfoil_effect_final')`,
+    },
   },
   {
     name: 'a dispute is not raised',
@@ -265,11 +277,12 @@ export const mutants: readonly Mutant[] = [
   if (status === fence?.rejectedWith) {`,
   },
   {
-    name: 'the key goes by a random part',
-    rule: 'one key for one logical effect, for ever',
+    // Another idempotency key at a second plan is harmless: the first one is stored, and the row is found again.
+    name: 'each plan has an effect of its own',
+    rule: 'plans of one effect share its row, whichever event they come from',
     file: 'engine/planned-effect.ts',
-    find: '  const keySent = idempotencyKey(identity)',
-    replace: `  const keySent = idempotencyKey({ ...identity, key: effectKey(\`\${key}/\${at}\`) })`,
+    find: '  const key = effectKey(plan.key)',
+    replace: `  const key = effectKey(\`\${plan.key}/\${at}\`)`,
   },
   {
     name: 'the payload is not compared at planning',
@@ -332,8 +345,8 @@ export const mutants: readonly Mutant[] = [
     find: `    const accepted = await ports.store.accept(entry.acceptance)
 `,
     replace: `    const accepted = await ports.store.accept(entry.acceptance).catch((error: unknown) => {
-      if (codeOf(error) !== 'commit_unknown') throw error
-      return { outcome: 'accepted', receipt: receipt.id, outbox: -1, sameContentAs: null } as const
+      if ((error as { code?: unknown }).code !== 'commit_unknown') throw error
+      return { outcome: 'accepted', receipt: entry.acceptance.receipt.id, outbox: -1, sameContentAs: null } as const
     })
 `,
   },
@@ -365,9 +378,8 @@ export const mutants: readonly Mutant[] = [
     name: 'stale deliveries are taken',
     rule: 'a stale timestamp is refused',
     file: 'intake/signature.ts',
-    find: `  return checkFreshness(unit === 's' ? count : Math.floor(count / 1000), now, toleranceSeconds)`,
-    replace: `  void checkFreshness
-  return null as never`,
+    find: '  if (Math.abs(age) <= toleranceSeconds) return verified',
+    replace: '  if (age !== toleranceSeconds) return verified',
   },
   {
     name: 'the signature is not checked',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Mutant, mutants } from './mutants.ts'
+import { type Change, type Mutant, mutants } from './mutants.ts'
 
 const sources = new URL('../../packages/counterfoil/src/', import.meta.url)
 const mark = '?mutant='
@@ -33,9 +33,16 @@ export function textOf(url: string): string {
   return readFileSync(new URL(url), 'utf8')
 }
 
-/** @throws Error when its text does not stand there exactly once: it would switch nothing on, or not what it says */
-export function mutated({ name, file, find, replace }: Mutant, source: string): string {
-  const places = source.split(find).length - 1
-  if (places !== 1) throw new Error(`mutant '${name}': its text stands ${places} times in ${file}`)
-  return source.replace(find, () => replace)
+/** @throws Error when a text does not stand there exactly once: it would switch nothing on, or not what it says */
+export function mutated({ name, ...change }: Mutant, file: string, source: string): string {
+  return changesOf(change).reduce((text, { file: where, find, replace }) => {
+    if (where !== file) return text
+    const places = text.split(find).length - 1
+    if (places !== 1) throw new Error(`mutant '${name}': its text stands ${places} times in ${file}`)
+    return text.replace(find, () => replace)
+  }, source)
+}
+
+export function changesOf({ also, ...change }: Omit<Mutant, 'name'>): readonly Change[] {
+  return also === undefined ? [change] : [change, also]
 }
