@@ -16,7 +16,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     progress: { type: 'string' },
     /** Seeds that a process runs before it tells what it has. */
-    portion: { type: 'string', default: '500' },
+    portion: { type: 'string', default: '200' },
     json: { type: 'boolean', default: false },
   },
 })
