@@ -12,8 +12,11 @@ import type { Workbench } from './workbench.ts'
 /** True time at the beginning of every schedule. */
 export const startAt = Date.UTC(2026, 0, 1)
 const minute = 60_000
-/** After the last fault everything that has a path to evidence gets there within this time. */
-const calmMs = 40 * minute
+/**
+ * After the last fault everything that has a path to evidence gets there within this time: a key that is repeated in vain is closed
+ * when nine tenths of the longest memory that is waited for, an hour, are over, and a back-off of five minutes may end just before.
+ */
+const calmMs = 65 * minute
 
 export interface Left {
   /** Ids of faults that do not strike. */
