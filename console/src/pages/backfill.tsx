@@ -126,11 +126,12 @@ export function Backfill() {
                   items cannot be read and are left out
                 </label>
               )}
-              {act === 'run' && (
+              {(act === 'run' || act === 'resume') && (
                 <Field
                   name="rate"
                   label="Items a second, at most"
                   hint="Empty: as many as live traffic leaves room for."
+                  value={backfill.run.rate === null ? '' : String(backfill.run.rate)}
                   optional
                 />
               )}
