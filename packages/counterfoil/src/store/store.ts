@@ -391,6 +391,8 @@ export interface NewEffect extends EffectRecord {
   readonly request: Sealed
   /** It has an order, and is not begun before every effect of an earlier version in its domain here is final. */
   readonly inTurn?: true
+  /** A backfill caused it: until its first attempt it waits behind what live traffic caused. Not where it is in turn. */
+  readonly behind?: true
   /**
    * Where this plan creates the effect, its first attempt begins in the same transaction, at the time of the plan:
    * decisions 2 and 3 in one commit, for a worker that has a place free.

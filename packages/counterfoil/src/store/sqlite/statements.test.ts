@@ -34,7 +34,14 @@ test('what a comment says of an index is so', () => {
   using(/from counterfoil_outbox where lane = 0/, 'counterfoil_outbox_at')
   using(/from counterfoil_outbox where lane = 1/, 'counterfoil_outbox_behind')
   using(/update counterfoil_alert set at = \?, worker = \? where/, 'counterfoil_alert_at')
-  using(/select effect from counterfoil_due where recipient = \? and at/, 'counterfoil_due_at')
+  using(
+    /select effect from counterfoil_due where recipient = \? and at <= \? and in_turn/,
+    'counterfoil_due_at',
+  )
+  using(
+    /select effect from counterfoil_due where recipient = \? and at <= \? and lane = 1/,
+    'counterfoil_due_behind',
+  )
   using(/select effect from counterfoil_due where recipient = \? and domain/, 'counterfoil_due_domain')
   using(/select domain from counterfoil_due/, 'counterfoil_due_domain')
   using(/select seq from counterfoil_effect where recipient = \? and order_domain/, 'counterfoil_effect_turn')
