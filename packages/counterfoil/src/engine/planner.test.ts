@@ -91,7 +91,7 @@ function recordingStore(clock: VirtualClock, openAfterMs = 0) {
 
 async function plan(
   triggers: readonly Trigger[],
-  about: { tries?: number; openAfterMs?: number; runMs?: number; places?: FirstPlaces } = {},
+  about: { tries?: number; origin?: string; openAfterMs?: number; runMs?: number; places?: FirstPlaces } = {},
 ) {
   const clock = new VirtualClock(0)
   const seen = recordingStore(clock, about.openAfterMs)

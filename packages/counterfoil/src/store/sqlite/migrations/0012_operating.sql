@@ -7,3 +7,6 @@ create index counterfoil_due_at on counterfoil_due (recipient, at) where in_turn
 create index counterfoil_due_behind on counterfoil_due (recipient, at) where lane = 1;
 drop index counterfoil_due_domain;
 create index counterfoil_due_domain on counterfoil_due (recipient, domain, at) where domain is not null and lane = 0;
+
+-- The few effects that ended otherwise than confirmed, of one recipient.
+create index counterfoil_effect_ended on counterfoil_effect (recipient, state, seq) where state in ('refused', 'fenced', 'withdrawn');
