@@ -178,6 +178,8 @@ export interface Store {
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
   listEffects(query: EffectQuery): Promise<EffectView[]>
+  /** The last effect that a page within so many looks at; null when it looks at all there are. */
+  endOfEffects(query: { before?: string; recipient?: string; within: number }): Promise<EffectId | null>
   /** Those whose key begins so, by key and then recipient, in the order of bytes. */
   listEffectsByKey(query: EffectKeyQuery): Promise<EffectView[]>
   /** By effect id, effect key, or idempotency key; all that match. */
@@ -523,6 +525,8 @@ export interface ReceiptQuery extends Page {
 export interface EffectQuery extends Page {
   readonly recipient?: string
   readonly state?: EffectState
+  /** Where those confirmed are asked for: looks at so many of the newest at most. The page may be short then. */
+  readonly within?: number
 }
 
 export interface EffectKeyQuery {
