@@ -40,6 +40,9 @@ interface Payload {
   readonly amount: number
 }
 
+/** How long work is leased for. */
+export const leaseMs = 10_000
+
 /** What a schedule may do to its triggers. */
 export interface TriggerHooks {
   /** Throws where a trigger that sometimes fails is to fail now. */
@@ -95,6 +98,7 @@ export function fleetConfig(
     triggers,
     recipients: parts.map((part) => at[part].recipient),
     version: `v${version}`,
+    lease: `${leaseMs / 1_000}s`,
   })
 }
 
