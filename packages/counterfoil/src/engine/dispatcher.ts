@@ -31,7 +31,7 @@ export class Dispatcher implements FirstPlaces {
   #taking = false
   #again = false
   #stopped = true
-  #cancelRenewal = () => {}
+  #cancelRenewal: (() => void) | undefined
   #cancelGathering: (() => void) | undefined
   #idle: (() => void)[] = []
 
@@ -53,7 +53,6 @@ export class Dispatcher implements FirstPlaces {
 
   start(): void {
     this.#stopped = false
-    this.#scheduleRenewal()
   }
 
   /** Takes nothing more, waits up to `drainMs` for what is in flight, then cuts it off: that becomes unknown. */
@@ -67,7 +66,8 @@ export class Dispatcher implements FirstPlaces {
     const cancel = this.#ports.clock.after(drainMs, () => this.#abort.abort())
     await drained
     cancel()
-    this.#cancelRenewal()
+    this.#cancelRenewal?.()
+    this.#cancelRenewal = undefined
   }
 
   /** A hint that effects are due: looks for them, soon when many are wanted at once and few places are free. */
@@ -223,20 +223,26 @@ export class Dispatcher implements FirstPlaces {
     const works = (this.#inFlight.get(id) ?? 0) + by
     if (works === 0) this.#inFlight.delete(id)
     else this.#inFlight.set(id, works)
+    if (this.#inFlight.size > 0 && this.#cancelRenewal === undefined) this.#scheduleRenewal()
   }
 
+  /** Again and again while something is in flight; where nothing is, nothing wakes up. */
   #scheduleRenewal(): void {
     const { leaseMs, worker } = this.#settings
     this.#cancelRenewal = this.#ports.clock.after(Math.floor(leaseMs / 3), () => {
       const effects = [...this.#inFlight.keys()]
-      const renewal = { worker, effects, now: this.#ports.clock.now(), leaseMs }
-      const renewed = effects.length === 0 ? Promise.resolve() : this.#ports.store.renew(renewal)
-      void renewed
+      if (effects.length === 0) {
+        this.#cancelRenewal = undefined
+        return
+      }
+      void this.#ports.store
+        .renew({ worker, effects, now: this.#ports.clock.now(), leaseMs })
         .catch((error: unknown) => {
           this.#ports.log('warn', 'leases could not be renewed', { error: describe(error) })
         })
         .finally(() => {
-          if (!this.#stopped || this.#inFlight.size > 0) this.#scheduleRenewal()
+          this.#cancelRenewal = undefined
+          if (this.#inFlight.size > 0) this.#scheduleRenewal()
         })
     })
   }
