@@ -196,6 +196,25 @@ describe('a place for an effect that is about to be planned', () => {
     assert.equal(dispatcher.reserve('nobody'), null)
   })
 
+  test('is never one that a claim under way has asked for, and is free again for what the claim did not find', async () => {
+    const { dispatcher } = world(10)
+    dispatcher.wake()
+    assert.equal(dispatcher.reserve('seats'), null)
+    await turn()
+    const places = Array.from({ length: concurrency }, () => dispatcher.reserve('seats'))
+    assert.equal(places.filter((place) => place !== null).length, concurrency - 10)
+  })
+
+  test('that a claim under way had kept is claimed at once for what was planned meanwhile', async () => {
+    const { claims, dispatcher, more } = world(0)
+    const claim = dispatcher.take()
+    more(1)
+    dispatcher.wake(['seats'])
+    await claim
+    await turn()
+    assert.deepEqual(claims, [16, 16])
+  })
+
   test('is not given while effects wait that were planned before: they go first', async () => {
     const { dispatcher, settle } = world(concurrency * 2)
     await dispatcher.take()

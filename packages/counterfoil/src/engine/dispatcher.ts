@@ -117,19 +117,10 @@ export class Dispatcher implements FirstPlaces {
         if (Object.keys(slots).length === 0) return
         // A hint that comes while the store answers is about what the answer may not have.
         for (const name of Object.keys(slots)) this.#behind.delete(name)
-        const { worker, leaseMs } = this.#settings
-        const taken = await this.#ports.store.takeDue({
-          worker,
-          now: this.#ports.clock.now(),
-          leaseMs,
-          slots,
-          limits: this.#limits,
-          inTurn: this.#inTurn,
-        })
         const wanted = { ...slots }
-        for (const work of taken) {
+        for (const [work, place] of await this.#claim(slots)) {
           slots[work.effect.recipient]!--
-          this.run(work, this.#places.get(work.effect.recipient)!.take())
+          this.run(work, place)
         }
         for (const [name, left] of Object.entries(slots)) {
           if (left === 0) this.#behind.add(name)
@@ -141,9 +132,36 @@ export class Dispatcher implements FirstPlaces {
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
       this.#ports.log(level, 'the store gave no due effects; it is asked again', { error: describe(error) })
+      return
     } finally {
       this.#taking = false
       this.#wakeStop()
+    }
+    // What was planned during the claim found its places kept.
+    this.#refill()
+  }
+
+  /** Keeps the places that it asks for until the store has answered: what is planned meanwhile finds none of them free. */
+  async #claim(slots: Readonly<Record<string, number>>): Promise<(readonly [DueWork, Place])[]> {
+    const kept = new Map(
+      Object.entries(slots).map(([name, count]) => [
+        name,
+        Array.from({ length: count }, () => this.#places.get(name)!.take()),
+      ]),
+    )
+    const { worker, leaseMs } = this.#settings
+    try {
+      const taken = await this.#ports.store.takeDue({
+        worker,
+        now: this.#ports.clock.now(),
+        leaseMs,
+        slots,
+        limits: this.#limits,
+        inTurn: this.#inTurn,
+      })
+      return taken.map((work) => [work, kept.get(work.effect.recipient)!.pop()!] as const)
+    } finally {
+      for (const place of [...kept.values()].flat()) place.leave()
     }
   }
 
