@@ -3,7 +3,7 @@ import { passTime } from './far.ts'
 import { answered, answersOf, arrives, noAnswer, notSent, outcomeOf, toldOf } from './moves.ts'
 import type { Scene } from './scene.ts'
 import type { State } from './state.ts'
-import { farAway, isFinal, tidy } from './timeline.ts'
+import { farAway, isFinal } from './timeline.ts'
 import { end, isOf, mayStillSend, plan, repeat, send, take, tell, type Who, withDoing } from './work.ts'
 
 /** Nothing is in work and nothing is on its way: what happens now, happens without a fault. */
@@ -31,27 +31,23 @@ export function brokenInCalm(scene: Scene, state: State): string | null {
   return null
 }
 
-/** After so many steps what goes on is asking and repeating to no avail: the engine may then be as slow as the model. */
+/**
+ * After so many steps what goes on is asking to no avail, at intervals of five minutes for a day: the engine is as slow
+ * from then on as it may be at any time.
+ */
 const exactSteps = 100
+const slowlyMs = 3_600_000
 const mostSteps = 500
 
 /** One thing after the other until nothing more happens; time passes only when nothing else can. */
 function rest(scene: Scene, from: State): State | null {
   let state = from
   for (let steps = 0; steps < mostSteps; steps++) {
-    const next = step(scene, state) ?? wait(state)
+    const next = step(scene, state) ?? wait(state, steps < exactSteps ? 0 : slowlyMs)
     if (next === null) return state
-    state = steps < exactSteps ? next : slowly(scene, next)
+    state = next
   }
   return null
-}
-
-/** Rows as the model may forget them, with the time as it is. */
-function slowly({ shape }: Scene, state: State): State {
-  const effects = state.effects.map((effect) =>
-    effect === null ? null : tidy(effect, state.now, shape.contract),
-  )
-  return { ...state, effects }
 }
 
 function step(scene: Scene, state: State): State | null {
@@ -95,13 +91,14 @@ function works(scene: Scene, state: State, who: Who): State | null {
   }
 }
 
-function wait(state: State): State | null {
+/** @param leastMs how long at least */
+function wait(state: State, leastMs: number): State | null {
   const due = [
     ...state.effects.flatMap((effect) => (effect === null || effect.dueAt === null ? [] : [effect.dueAt])),
     ...state.far.due.map(({ at }) => at),
   ].filter((at) => at > state.now)
   if (due.length === 0) return null
-  const now = Math.min(...due)
+  const now = Math.max(Math.min(...due), state.now + leastMs)
   return { ...state, now, far: passTime(state.far, now) }
 }
 

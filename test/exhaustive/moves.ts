@@ -8,11 +8,11 @@ import {
   type Outcome,
   transition,
 } from '../../packages/counterfoil/src/domain/index.ts'
-import type { Learned } from '../../packages/counterfoil/src/engine/decide.ts'
 import { close, lookup, passTime, receive } from './far.ts'
 import { type Scene, withAt } from './scene.ts'
 import type { Call, Doing, Request, State } from './state.ts'
-import { absenceMs, farAway, isFinal, lastMoment, momentsOf, tidy } from './timeline.ts'
+import { tidied } from './tidy.ts'
+import { absenceMs, farAway, isFinal, lastMoment, momentsOf } from './timeline.ts'
 import {
   die,
   end,
@@ -40,14 +40,17 @@ export function moves(scene: Scene, state: State): { readonly found: Move[]; rea
   let cut = false
   const add = (says: string, to: State | 'cut' | null) => {
     if (to === 'cut') cut = true
-    else if (to !== null) found.push({ says, to: tidied(scene, to) })
+    else if (to !== null) found.push({ says, to: tidied(scene, state, to) })
   }
-  for (const event of [0, 1]) {
-    // To plan what is planned already reads what never changes, and moves nothing but its own event.
+  // Two events that ask for the same may change places; and to plan what is planned already reads what never changes, and
+  // moves nothing but its own event.
+  for (const event of scene.events === 'shared' ? [0] : [0, 1]) {
     if (state.effects[scene.events === 'ordered' ? event : 0] === null)
       add(`event ${event + 1} is planned`, plan(scene, state, event))
   }
-  for (const who of [0, 1] as const) {
+  // Of two workers that do the same, either may be the one that goes on.
+  const others = state.workers[0] === state.workers[1] ? ([0] as const) : ([0, 1] as const)
+  for (const who of others) {
     works(scene, state, who, add)
     if (state.workers[who].doing.kind !== 'idle' || state.workers[who].calls.length > 0)
       add(`worker ${who + 1} dies`, die(state, who))
@@ -56,45 +59,6 @@ export function moves(scene: Scene, state: State): { readonly found: Move[]; rea
   for (const effect of state.effects.keys()) decides(state, effect, add)
   add('time passes', later(scene, state))
   return { found, cut }
-}
-
-/** Without what nothing will read: calls whose answer cannot come, and times that can make no difference. */
-function tidied({ shape }: Scene, state: State): State {
-  const vain = ({ effect, attempt, answer, late }: Call) =>
-    late && answer === null && !state.wire.some((one) => !one.copy && isOf(one as never, effect, attempt))
-  const workers = state.workers.map(({ doing, calls }) => ({
-    doing: tidyQuestion(shape.contract, state, doing),
-    calls: calls.filter((call) => !vain(call)),
-  }))
-  const { now, far } = state
-  return {
-    ...state,
-    effects: state.effects.map((effect) => (effect === null ? null : tidy(effect, now, shape.contract))),
-    workers: workers as unknown as State['workers'],
-    // While its key is remembered a copy does nothing, and it is remembered for longer than a copy can be on its way.
-    wire: state.wire.filter(({ copy, effect }) => !copy || far.keys[effect] === null),
-  }
-}
-
-/**
- * Of the time of a question only this counts: whether it came late enough after the attempts that had ended then. Ends
- * only move on, so what came too early always will have.
- */
-function tidyQuestion(contract: Contract, { effects }: State, doing: Doing): Doing {
-  const question = doing.kind === 'telling' ? doing.learned : doing
-  if (doing.kind === 'idle' || !('askedAt' in question) || question.askedAt === 0) return doing
-  const finding = 'finding' in question ? question.finding.kind : 'absent'
-  const what = 'what' in question ? question.what : question.kind
-  const ends = effects[doing.effect]!.attempts.map(({ endedAt }) => endedAt ?? Number.POSITIVE_INFINITY)
-  const isFinalAbsence =
-    what === 'lookup' &&
-    contract.lookup?.absence.final === true &&
-    finding === 'absent' &&
-    question.askedAt >= Math.max(...ends) + absenceMs
-  if (isFinalAbsence) return doing
-  if (doing.kind === 'asking') return { ...doing, askedAt: 0 }
-  if (doing.kind !== 'telling') return doing
-  return { ...doing, learned: { ...doing.learned, askedAt: 0 } as Learned }
 }
 
 type Add = (says: string, to: State | 'cut' | null) => void

@@ -8,16 +8,13 @@ for (const [name, shape] of Object.entries(shapes)) {
   const begun = process.cpuUsage()
   const events = 'version' in shape ? 'ordered' : 'shared'
   const found = explore({ shape, events, attempts: Number(attempts) }, Number(most))
-  const { user } = process.cpuUsage(begun)
+  const { user, system } = process.cpuUsage(begun)
+  const { states, steps, depth, quiet, cut, violation, bounded, parts } = found
+  const seconds = ((user + system) / 1e6).toFixed(1)
   console.log(
-    name,
-    events,
-    found.states,
-    found.steps,
-    `cut ${found.cut}`,
-    found.bounded ? 'BOUND' : '',
-    (user / 1e6).toFixed(1),
+    `${name}: ${states} states, ${steps} steps, depth ${depth}, ${quiet} quiet, ${cut} cut, ${seconds} s of CPU, ` +
+      `${Math.round(process.memoryUsage.rss() / 2 ** 20)} MB${bounded ? ', NOT COMPLETE' : ''} ${JSON.stringify(parts)}`,
   )
-  if (found.violation) console.log(found.violation)
-  if (found.violation || found.bounded) process.exitCode = 1
+  if (violation) console.log(violation)
+  if (violation || bounded) process.exitCode = 1
 }

@@ -100,47 +100,28 @@ export interface Known {
   readonly shownAt: Instant
 }
 
-/** The same text for states that nothing can tell apart: who of the two workers is which does not matter. */
-export function keyOf({ now, effects, workers, wire, far }: State): string {
-  const [one, other] = workers.map(workerKey) as [string, string]
-  const people = one < other ? `${one}/${other}` : `${other}/${one}`
-  const requests = wire
-    .map((r) => `${r.effect}${r.attempt}${r.payload}@${r.sentAt}${r.copy ? 'c' : ''}`)
-    .sort()
-    .join()
-  const rows = effects.map((effect, place) =>
-    effectKey(effect, (attempt) => isAwaited(workers, place, attempt)),
-  )
-  return `${now}|${rows.join('&')}|${people}|${requests}|${farKey(far)}`
-}
+// Of each part of a state, the same text for values that nothing can tell apart.
 
-/** Somebody may still tell of the attempt, and compares what is written with it. */
-function isAwaited(workers: State['workers'], effect: number, attempt: number): boolean {
-  return workers.some(
-    ({ doing, calls }) =>
-      calls.some((call) => call.effect === effect && call.attempt === attempt) ||
-      (doing.kind === 'telling' && doing.learned.kind === 'answer' && doing.learned.attempt === attempt),
-  )
-}
-
-function effectKey(effect: EffectView | null, awaited: (attempt: number) => boolean): string {
+/** Of an effect whose attempts keep only what somebody will read: `tidy.ts`. */
+export function effectKey(effect: EffectView | null): string {
   if (effect === null) return '-'
-  const known = plainKeys.get(effect)
-  const anyAwaited = effect.attempts.some(({ number }) => awaited(number))
-  if (known !== undefined && !anyAwaited) return known
   const { state, dueAt, disputed, escalated, attempts, evidence, fingerprint } = effect
   let text = `${fingerprint}${state}${dueAt}${disputed ? 'd' : ''}${escalated ? 'e' : ''}`
   for (const { number, begunAt, endedAt, outcome, open, why, status } of attempts)
-    text += `;${begunAt},${endedAt},${outcome}${open ? 'o' : ''}${awaited(number) ? (status ?? why) : ''}`
+    text += `;${number}${begunAt},${endedAt},${outcome}${open ? 'o' : ''}${status ?? why ?? ''}`
   for (const { at, kind, fact, to, why } of evidence)
     text += `:${at},${kind},${fact},${to}${kind === 'escalation' ? why : ''}`
-  if (!anyAwaited) plainKeys.set(effect, text)
   return text
 }
 
-const plainKeys = new WeakMap<EffectView, string>()
+export function wireKey(wire: State['wire']): string {
+  return wire
+    .map((r) => `${r.effect}${r.attempt}${r.payload}@${r.sentAt}${r.copy ? 'c' : ''}`)
+    .sort()
+    .join()
+}
 
-function workerKey({ doing, calls }: Worker): string {
+export function workerKey({ doing, calls }: Worker): string {
   const waits = calls.map((c) => `${c.effect}${c.attempt}=${c.answer}${c.late ? 'l' : ''}`).sort()
   return `${doingKey(doing)}(${waits.join()})`
 }
@@ -176,7 +157,7 @@ function learnedKey(learned: Learned): string {
   }
 }
 
-function farKey({ keys, closed, version, changed, due, acts }: Far): string {
+export function farKey({ keys, closed, version, changed, due, acts }: Far): string {
   const known = keys.map((k) => (k === null ? '-' : `${k.until}.${k.status}.${k.done}.${k.shownAt}`)).join()
   const pending = due.map((d) => `${d.effect}${d.attempt}@${d.at}`).join()
   const done = acts.map((a) => `${a.effect}${a.attempt}`).join()

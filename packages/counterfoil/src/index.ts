@@ -54,11 +54,15 @@ export {
 export { type Outcome, type OutcomeOptions, outcomeOf } from './outcome.ts'
 export {
   type AskContext,
+  type BodyReference,
+  type BodyStore,
   type CallContext,
   type CallOptions,
   type CallReading,
   type CallResult,
   type EffectDefinition,
+  type FencedContract,
+  fileBodies,
   type HttpOptions,
   type LimitOptions,
   type LookupReading,

@@ -32,6 +32,9 @@ export const logEvents: readonly (readonly [beginning: string, event: string])[]
   ['a round trip could not be made', 'round-trip.failed'],
   ['DEVELOPMENT VAULT KEY', 'vault.development-key'],
   ['the guard could not decide', 'guard.failed'],
+  ['a published contract could not be read', 'contract.kept-one-holds'],
+  ['a published contract could not be kept', 'contract.not-kept'],
+  ['a published contract is another', 'contract.changed'],
 ]
 
 export function eventOf(message: string): string | undefined {

@@ -7,7 +7,7 @@ import {
   type UnsupportedType,
   unsupportedTypes,
 } from '../operate/index.ts'
-import { placeOf } from '../recipients/index.ts'
+import { placeOf, type Recipient } from '../recipients/index.ts'
 import { type Command, exit, type Output } from './command.ts'
 import { printHorizons } from './retention.ts'
 
@@ -42,6 +42,7 @@ export const check: Command = {
       recipients: [...recipients.values()].map((recipient) => ({
         name: recipient.name,
         url: placeOf(recipient),
+        bodies: bodiesOf(recipient),
         contract: recipient.contract,
         inWords: contractInWords(recipient.contract),
       })),
@@ -66,6 +67,8 @@ export const check: Command = {
     for (const recipient of recipients.values()) {
       out.line()
       out.line(`recipient ${recipient.name} at ${placeOf(recipient)}`)
+      const bodies = bodiesOf(recipient)
+      if (bodies.length > 0) out.line(`  Bodies may come by reference from: ${bodies.join(', ')}.`)
       for (const sentence of contractInWords(recipient.contract)) out.line(`  ${sentence}`)
     }
     printHorizons(horizons, out)
@@ -119,6 +122,11 @@ function printUnsupported(seen: Seen, out: Output): void {
   for (const { producer, type, version, count } of seen.unsupported) {
     out.line(`  ${producer} ${type}${version === null ? '' : ` in version ${version}`}, ${count}`)
   }
+}
+
+/** The stores that its effects may send bodies from. */
+function bodiesOf(recipient: Recipient): readonly string[] {
+  return recipient.kind === 'http' ? Object.keys(recipient.bodies ?? {}) : []
 }
 
 type Alerts = Counterfoil['alerts']

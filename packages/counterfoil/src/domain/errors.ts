@@ -50,6 +50,9 @@ export const errorCodes = {
   // recipients
   address_refused: 'The recipient resolves to a private or loopback address that is not allowed.',
   idempotency_key_unfit: 'The recipient key format is too short to keep effects apart.',
+  body_store_unknown: 'An effect sends a body from a store that its recipient does not name.',
+  body_unreadable: 'The store of a body that an effect sends by reference cannot be read.',
+  body_changed: 'The body that an effect sends by reference is not the one that it was planned with.',
   // guard: this request did not act
   guard_key_missing: 'The request carries no idempotency key, and this operation needs one.',
   guard_key_invalid: 'The idempotency key is empty, too long or holds characters that no key may hold.',

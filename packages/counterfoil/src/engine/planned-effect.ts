@@ -13,7 +13,7 @@ import {
   takesOrder,
   timeOrderedId,
 } from '../domain/index.ts'
-import { type EffectDefinition, encode, type Recipient } from '../recipients/index.ts'
+import { type EffectDefinition, type EffectRequest, encode, type Recipient } from '../recipients/index.ts'
 import type { NewEffect, Order, Vault } from '../store/index.ts'
 import { describe } from './failure-text.ts'
 import type { OrderedPlan } from './trigger.ts'
@@ -83,6 +83,7 @@ export async function toEffect(
   const { format } = recipient.contract.idempotency ?? {}
   const identity = { recipient: recipient.name, key, ...(format === undefined ? {} : { format }) }
   const keySent = idempotencyKey(identity)
+  const request = definition.request(payload)
   return {
     id,
     recipient: recipient.name,
@@ -90,19 +91,26 @@ export async function toEffect(
     name,
     trigger,
     // Order belongs to the payload: equal version with another payload is a conflict, not a second effect.
-    fingerprint: fingerprintOf(name, payload, order),
+    fingerprint: fingerprintOf(name, payload, order, recipient.kind === 'http' ? request : undefined),
     idempotencyKey: keySent,
     order,
     ...(order !== null && takesInTurn(recipient.contract) ? { inTurn: true as const } : {}),
     plannedAt: at,
     trace: null,
-    request: ports.vault.seal(encode(recipient, definition.request(payload), keySent), id),
+    request: ports.vault.seal(encode(recipient, request, keySent), id),
   }
 }
 
-function fingerprintOf(name: string, payload: JsonValue, order: Order | null): Fingerprint {
+/** A body from elsewhere belongs to it by its digest: other bytes are another payload, wherever they lie. */
+function fingerprintOf(name: string, payload: JsonValue, order: Order | null, request: unknown): Fingerprint {
+  const { sha256 } = (request as EffectRequest<string> | undefined)?.bodyFrom ?? {}
   try {
-    return fingerprintJson({ name, payload: payload ?? null, order: order === null ? null : { ...order } })
+    return fingerprintJson({
+      name,
+      payload: payload ?? null,
+      order: order === null ? null : { ...order },
+      ...(sha256 === undefined ? {} : { body: sha256 }),
+    })
   } catch (error) {
     throw new CounterfoilError(
       'effect_payload_invalid',

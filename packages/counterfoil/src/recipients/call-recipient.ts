@@ -13,6 +13,7 @@ import {
   type TombstoneFinding,
 } from '../domain/index.ts'
 import { late, within } from './deadline.ts'
+import { nameOf } from './error-name.ts'
 import type { Order } from './http-recipient.ts'
 import { onceFetch } from './once-fetch.ts'
 import { toJson } from './request-body.ts'
@@ -212,11 +213,4 @@ function headersOf(value: unknown): Record<string, string> {
 
 function membersOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-}
-
-/** Only names and codes are told of errors: their messages may hold secrets. */
-export function nameOf(error: unknown): string {
-  const { name, code } = membersOf(error)
-  const plain = [name, code].filter((text) => typeof text === 'string' && /^[\w.-]{1,60}$/.test(text))
-  return plain.length === 0 ? 'something' : plain.join(' ')
 }

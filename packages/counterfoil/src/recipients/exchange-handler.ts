@@ -1,19 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { Exchange } from '../domain/index.ts'
+import { CounterfoilError, type Exchange } from '../domain/index.ts'
 import { ConnectFailure, codeOf, resetCode } from './connector.ts'
+import type { StreamedBody } from './network.ts'
 
 /**
  * Follows one request through undici and says what was seen of it, once.
  *
  * The line between `notSent` and `unclear` is a fact and not read from error codes: undici calls
  * `onRequestStart` on a connection that is made, immediately before it writes the first byte, in the same
- * turn (client-h1.js, `writeH1`). Not called: nothing was written. Called: something may have been.
+ * turn (client-h1.js, `writeH1`). Not called: nothing was written. Called: something may have been. With a streamed
+ * body undici writes the head together with the first chunk (`AsyncWriter`), so there the first chunk is the line.
  */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #maxAnswerBytes: number
   readonly #settle: (exchange: Exchange) => void
+  #started = false
   #begun = false
+  /** All of the request was given to be written. */
+  #whole = true
+  #streams = false
   #over = false
   #controller: Dispatcher.DispatchController | undefined
   #answer: { readonly status: number; readonly headers: Record<string, string> } | undefined
@@ -32,11 +38,31 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(why))
   }
 
+  /** A streamed body on its way through undici, which reads it once the connection is made. */
+  sending(body: StreamedBody): AsyncIterable<Uint8Array> {
+    this.#streams = true
+    this.#whole = false
+    return this.#pass(body)
+  }
+
+  async *#pass({ length, chunks }: StreamedBody): AsyncGenerator<Uint8Array, void> {
+    let sent = 0
+    for await (const chunk of chunks) {
+      // Given up meanwhile. To end here would have undici write a head for an empty body.
+      if (this.#over) throw new Error('this request must not go on')
+      sent += chunk.byteLength
+      this.#begun = true
+      this.#whole = sent === length
+      yield chunk
+    }
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Throwing here makes undici drop the request before it writes and keep the connection. It was given up
     // while it waited for one; or it would go out a second time, which pipelining 1 and HTTP/1.1 exclude.
-    if (this.#over || this.#begun) throw new Error('this request must not go out any more')
-    this.#begun = true
+    if (this.#over || this.#started) throw new Error('this request must not go out any more')
+    this.#started = true
+    this.#begun = !this.#streams
     this.#controller = controller
   }
 
@@ -55,6 +81,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#answer === undefined) return
+    const { status } = this.#answer
+    if (!this.#whole && status >= 200 && status < 300) {
+      this.#end({ kind: 'unclear', why: `answered ${status} before it had the whole request` })
+      return
+    }
     const body = new Uint8Array(Buffer.concat(this.#chunks))
     this.#end({ kind: 'answered', ...this.#answer, body })
   }
@@ -80,6 +111,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   #describe(error: Error): string {
     if (error instanceof ConnectFailure) return error.message
+    if (error instanceof CounterfoilError) return `${error.code}: ${error.message}`
     const code = codeOf(error)
     const when = this.#answer === undefined ? 'before an answer came' : 'in the middle of the answer'
     if (code === resetCode || code === 'ECONNRESET' || code === 'EPIPE')

@@ -11,8 +11,11 @@ import {
   type Outcome,
   takesOrder,
 } from '../domain/index.ts'
+import { type BodyReference, storeNamed } from './body-reference.ts'
+import type { BodyStore } from './body-store.ts'
 import { late, within } from './deadline.ts'
-import type { Network, NetworkRequest } from './network.ts'
+import type { Network, NetworkRequest, StreamedBody } from './network.ts'
+import { readThrough, referencedBody } from './referenced-body.ts'
 import { targetUrl } from './request-path.ts'
 import { isFramingHeader, isHeader, type StoredRequest } from './stored-request.ts'
 
@@ -31,6 +34,8 @@ export interface HttpRecipient {
   /** Credentials, asked for at each call and stored nowhere. What waits for them counts against the time-out. */
   readonly headers?: HeadersFunction
   readonly allowPrivateAddresses: boolean
+  /** Where bodies lie that effects send by reference, by name. */
+  readonly bodies?: Readonly<Record<string, BodyStore>>
   /** Attempts in flight at once. */
   readonly concurrency: number
   /** Of all processes together. */
@@ -53,6 +58,8 @@ export interface HeadersAbout {
     readonly method: string
     readonly path: string
     readonly body: Uint8Array | null
+    /** In place of `body`, which is null then: where it lies, with its length and digest. */
+    readonly bodyFrom?: BodyReference
     /** Those that Counterfoil adds at the attempt, in lower case: the key, a version, times. */
     readonly headers: Readonly<Record<string, string>>
   }
@@ -107,8 +114,7 @@ export async function attempt(
       if (header !== undefined) own[header.toLowerCase()] = String(order.version)
       if (domain !== undefined) own[domain.toLowerCase()] = headerText(order.domain)
     }
-    const { method, path, body } = stored
-    return { method, path, body, headers: { ...stored.headers, ...own } }
+    return { ...stored, headers: { ...stored.headers, ...own } }
   })
 }
 
@@ -161,6 +167,7 @@ interface Message {
   readonly method: string
   readonly path: string
   readonly body: Uint8Array | null
+  readonly bodyFrom?: BodyReference
   /** Laid over the credentials and the defaults. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -174,16 +181,26 @@ async function send(
 ): Promise<Exchange> {
   const { timeoutMs, allowPrivateAddresses } = recipient
   const startedAt = clock.now()
+  const leftMs = () => Math.max(1, timeoutMs - (clock.now() - startedAt))
+  const reading = new AbortController()
   try {
-    const { method, path, body, headers = {} } = message()
+    const { method, path, body, bodyFrom, headers = {} } = message()
     const url = targetUrl(recipient.url, path)
-    const credentials = await credentialsOf(recipient, clock, signal, { method, path, body, headers })
+    const credentials = await credentialsOf(recipient, clock, signal, {
+      ...{ method, path, body, headers },
+      ...(bodyFrom === undefined ? {} : { bodyFrom }),
+    })
+    const bodyStream =
+      bodyFrom === undefined
+        ? undefined
+        : await streamed(clock, recipient, bodyFrom, leftMs(), AbortSignal.any([signal, reading.signal]))
     const request: NetworkRequest = {
       url,
       method,
       body,
+      ...(bodyStream === undefined ? {} : { bodyStream }),
       headers: { ...defaults, ...credentials, ...headers },
-      timeoutMs: Math.max(1, timeoutMs - (clock.now() - startedAt)),
+      timeoutMs: leftMs(),
       maxAnswerBytes,
       allowPrivateAddresses,
     }
@@ -192,7 +209,35 @@ async function send(
     const code = codeOf(error)
     if (!(error instanceof CounterfoilError) || code === 'internal') throw error
     return { kind: 'notSent', why: `${code}: ${error.message}` }
+  } finally {
+    reading.abort()
   }
+}
+
+/**
+ * Reads the body once before anything is sent, so that bytes which were changed, cut or lost leave no outcome open; and
+ * again while it goes out, when they can still be found to be others, and the request is then never whole.
+ */
+async function streamed(
+  clock: Clock,
+  { bodies }: HttpRecipient,
+  reference: BodyReference,
+  ms: number,
+  stop: AbortSignal,
+): Promise<StreamedBody> {
+  const store = storeNamed(bodies, reference.store)
+  if (store.immutable !== true) {
+    try {
+      await within(clock, ms, stop, (signal) => readThrough(reference, store, signal))
+    } catch (error) {
+      if (error !== late) throw error
+      throw new CounterfoilError(
+        'body_unreadable',
+        `The store of bodies '${reference.store}' was not read in time.`,
+      )
+    }
+  }
+  return { length: reference.length, chunks: referencedBody(reference, store, stop) }
 }
 
 /** `identity`: contracts read members of answers, and nothing here unpacks them. */

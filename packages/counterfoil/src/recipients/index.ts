@@ -1,3 +1,5 @@
+export type { BodyReference } from './body-reference.ts'
+export { type BodyStore, fileBodies } from './body-store.ts'
 export {
   type AskContext,
   type CallContext,
@@ -9,8 +11,12 @@ export {
 } from './call-recipient.ts'
 export type { EffectRequest, HeadersAbout, HttpRecipient } from './http-recipient.ts'
 export type { LimitOptions } from './limits.ts'
-export type { Network, NetworkRequest } from './network.ts'
-export { type PublishedContractOptions, publishedContract } from './published-contract.ts'
+export type { Network, NetworkRequest, StreamedBody } from './network.ts'
+export {
+  type FencedContract,
+  type PublishedContractOptions,
+  publishedContract,
+} from './published-contract.ts'
 export { ask, close, type EffectAddress, encode, placeOf, prepare } from './reach.ts'
 export {
   type CallOptions,

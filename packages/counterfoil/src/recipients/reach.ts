@@ -9,8 +9,9 @@ import {
   type LookupFinding,
   type TombstoneFinding,
 } from '../domain/index.ts'
-import { type AskContext, type Called, call, decodeCall, encodeCall, nameOf } from './call-recipient.ts'
+import { type AskContext, type Called, call, decodeCall, encodeCall } from './call-recipient.ts'
 import { late, within } from './deadline.ts'
+import { nameOf } from './error-name.ts'
 import {
   decodeRequest,
   type EffectRequest,
@@ -43,7 +44,7 @@ export interface EffectAddress {
 /** What is stored of an effect's request: made once, at planning. */
 export function encode(recipient: Recipient, request: unknown, key: IdempotencyKey): Uint8Array {
   return recipient.kind === 'http'
-    ? encodeRequest(request as EffectRequest, recipient, key)
+    ? encodeRequest(request as EffectRequest<string>, recipient, key)
     : encodeCall(request)
 }
 

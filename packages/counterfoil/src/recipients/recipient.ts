@@ -8,6 +8,7 @@ import {
   type Ordering,
   takesOrder,
 } from '../domain/index.ts'
+import type { BodyStore } from './body-store.ts'
 import type {
   AskContext,
   CallContext,
@@ -34,12 +35,14 @@ interface CommonOptions<C extends Contract> {
 }
 
 /** A recipient that is reached over HTTP. */
-export interface HttpOptions<C extends Contract> extends CommonOptions<C> {
+export interface HttpOptions<C extends Contract, Stores extends string = string> extends CommonOptions<C> {
   readonly url: string
   /** Credentials and the like: asked for at each call and stored nowhere. May be async. */
   readonly headers?: HeadersFunction
   /** Private and loopback addresses are refused unless this is true. */
   readonly allowPrivateAddresses?: boolean
+  /** Where bodies lie that effects send by reference (`bodyFrom`), by the name that is stored with them. */
+  readonly bodies?: Readonly<Record<Stores, BodyStore>>
   readonly call?: never
 }
 
@@ -113,10 +116,10 @@ export type Recipient<C extends Contract = Contract, Request = any> = Reach & De
  * @param name names the recipient in the ledger for ever: effects are identified by it and their key.
  * @throws CounterfoilError `contract_invalid`, `config_invalid`
  */
-export function recipient<const C extends Contract>(
+export function recipient<const C extends Contract, Stores extends string = never>(
   name: string,
-  options: HttpOptions<C>,
-): Recipient<C, EffectRequest>
+  options: HttpOptions<C, Stores>,
+): Recipient<C, EffectRequest<Stores>>
 export function recipient<const C extends Contract, Request>(
   name: string,
   options: CallOptions<C, Request>,
@@ -153,7 +156,7 @@ export async function closeRecipients(recipients: Iterable<Recipient>): Promise<
 
 function reachByHttp(
   name: string,
-  { url: text, headers, allowPrivateAddresses = false, contract }: HttpOptions<Contract>,
+  { url: text, headers, allowPrivateAddresses = false, bodies, contract }: HttpOptions<Contract>,
 ) {
   const refuse = (why: string, hint: string): never => {
     throw new CounterfoilError('config_invalid', `The url of recipient '${name}' ${why}.`, { hint })
@@ -168,7 +171,23 @@ function reachByHttp(
   }
   for (const path of [contract.lookup?.path, contract.ordering?.tombstone?.path])
     if (path !== undefined) checkPath(path.replaceAll(/\{(key|correlation)\}/g, 'x'))
-  return { kind: 'http', url, allowPrivateAddresses, ...(headers === undefined ? {} : { headers }) } as const
+  for (const [store, body] of Object.entries(bodies ?? {})) {
+    if (/^[A-Za-z0-9._-]{1,100}$/.test(store) && typeof body?.open === 'function') continue
+    throw new CounterfoilError(
+      'config_invalid',
+      `Recipient '${name}' has a store of bodies '${store}' that is none.`,
+      {
+        hint: 'Give it a name of letters, digits or . _ - and a function open.',
+      },
+    )
+  }
+  return {
+    kind: 'http',
+    url,
+    allowPrivateAddresses,
+    ...(headers === undefined ? {} : { headers }),
+    ...(bodies === undefined ? {} : { bodies }),
+  } as const
 }
 
 function reachByCall({ call, classify, tombstone, close }: CallOptions<Contract, never>) {

@@ -77,12 +77,34 @@ describe('the stored form', () => {
       )
     }
     assert.throws(() => decodeRequest(Buffer.concat([bytes, Buffer.from(' ')])), { code: 'store_corrupt' })
-    const later = Buffer.from(Buffer.from(bytes).toString().replace('request/1', 'request/2'))
-    assert.throws(() => decodeRequest(later), { code: 'store_schema_newer' })
+    const inFormat = (format: string) =>
+      decodeRequest(Buffer.from(Buffer.from(bytes).toString().replace('request/1', format)))
+    assert.throws(() => inFormat('request/3'), { code: 'store_schema_newer' })
+    assert.throws(() => inFormat('request/2'), { code: 'store_corrupt' }, 'the second has a reference')
     assert.throws(() => decodeRequest(Buffer.from('counterfoil-request/1\nnull\n')), {
       code: 'store_corrupt',
     })
   })
+})
+
+test('a body by reference is kept as the reference alone, and refused when it was cut or grown', () => {
+  const bodyFrom = { store: 'files', key: 'scan é 7', length: 2 ** 40, sha256: 'a'.repeat(64) }
+  const request = { ...put, bodyFrom: { ...bodyFrom, mediaType: 'image/png' } }
+  const archive = { contract: {}, bodies: { files: { open: async function* () {} } } }
+  const bytes = encodeRequest(request, archive)
+  assert.deepEqual(bytes, encodeRequest(request, archive))
+  const stored = decodeRequest(bytes)
+  assert.deepEqual([stored.body, stored.bodyFrom], [null, bodyFrom])
+  assert.equal(stored.headers['content-type'], 'image/png')
+  for (let length = 0; length < bytes.length; length++)
+    assert.throws(
+      () => decodeRequest(bytes.subarray(0, length)),
+      { code: 'store_corrupt' },
+      `cut at ${length}`,
+    )
+  assert.throws(() => decodeRequest(Buffer.concat([bytes, Buffer.from(' ')])), { code: 'store_corrupt' })
+  const first = Buffer.from(Buffer.from(bytes).toString().replace('request/2', 'request/1'))
+  assert.throws(() => decodeRequest(first), { code: 'store_corrupt' })
 })
 
 describe('the body', () => {

@@ -1,4 +1,6 @@
 import { assert, type Contract, CounterfoilError, type IdempotencyKey } from '../domain/index.ts'
+import { type BodyReference, checkReference } from './body-reference.ts'
+import type { BodyStore } from './body-store.ts'
 import { encodeBody, hasMember } from './request-body.ts'
 import { checkPath } from './request-path.ts'
 
@@ -6,7 +8,7 @@ import { checkPath } from './request-path.ts'
 export const maxRequestHeaders = { count: 64, bytes: 8_192 } as const
 
 /** The request of an effect as its `request` function gives it: fixed at planning, the same for every attempt. */
-export interface EffectRequest {
+export interface EffectRequest<Stores extends string = never> {
   /** Such as `POST`. Written in capitals whatever is given. */
   readonly method: string
   /** Appended to the recipient's url: empty, or from `/` on, percent-encoded, with a query where one is wanted. */
@@ -18,6 +20,8 @@ export interface EffectRequest {
    * is not JSON. Absent: no body.
    */
   readonly body?: unknown
+  /** A body that is too large for the ledger, from one of the recipient's `bodies`; in place of `body`. */
+  readonly bodyFrom?: BodyReference<Stores>
 }
 
 /** What is stored of it, and sent at every attempt. */
@@ -28,21 +32,26 @@ export interface StoredRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Serialised once, at planning. */
   readonly body: Uint8Array | null
+  /** In place of `body`, which is null then: where its bytes lie, and their digest. */
+  readonly bodyFrom?: BodyReference
 }
 
-const format = 'counterfoil-request/1'
+/** The second has no body after its head but a reference in it; a version that knows only the first refuses it. */
+const formats = { whole: 'counterfoil-request/1', referenced: 'counterfoil-request/2' } as const
 
 /**
  * The stored form: a line that names format and version, a line of JSON with method, path, headers and the
- * length of the body, then the bytes of the body as they are. The same request always gives the same bytes.
+ * length of the body, or the reference to it; then the bytes of the body as they are. The same request always gives
+ * the same bytes.
  *
  * @param recipient where it goes, so that its key and fence headers are refused here and not at the attempt
  * @param key needed where the contract puts the key into the body or the query: it is written here, once
- * @throws CounterfoilError `config_invalid` for method, path or headers, `effect_payload_invalid` for the body
+ * @throws CounterfoilError `config_invalid` for method, path or headers, `effect_payload_invalid` for the body,
+ *   `body_store_unknown` for a body from elsewhere
  */
 export function encodeRequest(
-  request: EffectRequest,
-  recipient?: { readonly contract: Contract },
+  request: EffectRequest<string>,
+  recipient?: { readonly contract: Contract; readonly bodies?: Readonly<Record<string, BodyStore>> },
   key?: IdempotencyKey,
 ): Uint8Array {
   const method = checkMethod(request.method)
@@ -51,6 +60,11 @@ export function encodeRequest(
   checkPath(path)
   const headers = checkHeaders(request.headers ?? {}, recipient?.contract)
   checkCondition(ordering?.conditional, request, headers)
+  if (request.bodyFrom !== undefined) {
+    if (request.body !== undefined) throw twoBodies()
+    const reference = checkReference(request.bodyFrom, headers, recipient)
+    return new Uint8Array(headOf(formats.referenced, { method, path, headers, body: reference }))
+  }
   const member = idempotency?.pointer
   assert(member === undefined || key !== undefined, 'a key that stands in the body is known at planning')
   const body = encodeBody(
@@ -58,15 +72,34 @@ export function encodeRequest(
     headers,
     member === undefined ? undefined : { pointer: member, value: key! },
   )
-  const sorted = [...headers].sort(([a], [b]) => (a < b ? -1 : 1))
-  const head = {
-    method,
-    path,
-    headers: Object.fromEntries(sorted),
-    body: body?.byteLength ?? null,
-  }
-  const text = Buffer.from(`${format}\n${JSON.stringify(head)}\n`)
+  const text = headOf(formats.whole, { method, path, headers, body: body?.byteLength ?? null })
   return new Uint8Array(body === null ? text : Buffer.concat([text, body]))
+}
+
+function headOf(
+  format: string,
+  about: {
+    readonly method: string
+    readonly path: string
+    readonly headers: ReadonlyMap<string, string>
+    readonly body: number | BodyReference | null
+  },
+): Buffer {
+  const { method, path, headers, body } = about
+  const sorted = [...headers].sort(([a], [b]) => (a < b ? -1 : 1))
+  return Buffer.from(
+    `${format}\n${JSON.stringify({ method, path, headers: Object.fromEntries(sorted), body })}\n`,
+  )
+}
+
+function twoBodies(): CounterfoilError {
+  return new CounterfoilError(
+    'config_invalid',
+    'An effect request has both a body and a body from elsewhere.',
+    {
+      hint: 'Give body or bodyFrom.',
+    },
+  )
 }
 
 /**
@@ -79,7 +112,7 @@ export function decodeRequest(bytes: Uint8Array): StoredRequest {
   const first = buffer.indexOf('\n')
   const second = buffer.indexOf('\n', first + 1)
   const name = buffer.subarray(0, Math.max(first, 0)).toString('latin1')
-  if (name !== format) {
+  if (name !== formats.whole && name !== formats.referenced) {
     if (/^counterfoil-request\/\d{1,9}$/.test(name)) {
       throw new CounterfoilError('store_schema_newer', `A stored request has the format ${name}.`)
     }
@@ -88,16 +121,30 @@ export function decodeRequest(bytes: Uint8Array): StoredRequest {
   if (second < 0) throw corrupt('ends in its head')
   const { method, path, headers, body } = parseHead(buffer.subarray(first + 1, second).toString())
   const rest = buffer.subarray(second + 1)
+  if ((name === formats.referenced) !== isReference(body)) throw corrupt('has a body of another format')
+  if (isReference(body)) {
+    if (rest.byteLength > 0) throw corrupt('has a body beside the reference to it')
+    return { method, path, headers, body: null, bodyFrom: body }
+  }
   if (rest.byteLength !== (body ?? 0)) throw corrupt('has a body of another length than it says')
   return { method, path, headers, body: body === null ? null : new Uint8Array(rest) }
 }
 
-function parseHead(text: string): Omit<StoredRequest, 'body'> & { readonly body: number | null } {
+/** What stands in a head for the body: where it lies, and not its length. */
+function isReference(body: BodyReference | number | null): body is BodyReference {
+  return typeof body === 'object' && body !== null
+}
+
+function parseHead(
+  text: string,
+): Omit<StoredRequest, 'body'> & { readonly body: number | BodyReference | null } {
   try {
     const head = JSON.parse(text)
     const isHead =
       typeof head.method === 'string' && typeof head.path === 'string' && typeof head.headers === 'object'
-    if (isHead && (head.body === null || Number.isSafeInteger(head.body))) return head
+    const { body } = head
+    if (isHead && (body === null || Number.isSafeInteger(body) || typeof body?.sha256 === 'string'))
+      return head
   } catch {
     // Told below, without quoting what is stored.
   }
@@ -128,7 +175,7 @@ function withQueryKey(path: string, name: string | undefined, key: IdempotencyKe
 /** Without its precondition a request would be repeated as if it had one. */
 function checkCondition(
   conditional: NonNullable<Contract['ordering']>['conditional'],
-  { body }: EffectRequest,
+  { body }: Pick<EffectRequest, 'body'>,
   headers: ReadonlyMap<string, string>,
 ): void {
   if (conditional === undefined) return

@@ -77,7 +77,7 @@ export function undiciNetwork(options: UndiciNetworkOptions = {}): Network {
 }
 
 function exchange(agent: Agent, request: NetworkRequest, signal: AbortSignal): Promise<Exchange> {
-  const { url, method, headers, body, timeoutMs, maxAnswerBytes } = request
+  const { url, method, headers, body, bodyStream, timeoutMs, maxAnswerBytes } = request
   return new Promise((resolve) => {
     const handler = new ExchangeHandler(maxAnswerBytes, (seen) => {
       clearTimeout(deadline)
@@ -94,8 +94,10 @@ function exchange(agent: Agent, request: NetworkRequest, signal: AbortSignal): P
       origin: url.origin,
       path: url.pathname + url.search,
       method,
-      headers,
-      body,
+      headers:
+        bodyStream === undefined ? headers : { ...headers, 'content-length': String(bodyStream.length) },
+      // undici takes any iterable; its type names fewer.
+      body: bodyStream === undefined ? body : (handler.sending(bodyStream) as never),
       // Even a GET waits for a connection of its own.
       idempotent: false,
     }

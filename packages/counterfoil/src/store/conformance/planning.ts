@@ -215,4 +215,42 @@ export function planning(make: MakeStore): void {
       assert.equal(story?.causes.length, 32)
     }),
   )
+
+  it(
+    'of plans of one moment each is answered for what it is: new, known, in conflict, consumed, of two effects, of none',
+    on(make, async (store) => {
+      const known = newEffect({ key: 'known', payload: 'as it was' })
+      await store.plan(planFor(await accepted(store), known))
+      const record = async () => await accepted(store)
+      const consumed = await record()
+      await store.plan(planFor(consumed, newEffect({ key: 'first' })))
+      const answers = await Promise.all(
+        [
+          planFor(await record(), newEffect({ key: 'new' })),
+          planFor(await record(), newEffect({ key: 'known', payload: 'as it was' })),
+          planFor(await record(), newEffect({ key: 'known', payload: 'another' })),
+          planFor(consumed, newEffect({ key: 'never planned' })),
+          planFor(await record(), newEffect({ key: 'one of two' }), newEffect({ key: 'the other' })),
+          planFor(await record()),
+          planFor(await record(), newEffect({ key: 'new too' })),
+        ].map((plan) => store.plan(plan)),
+      )
+      const created = (planned: (typeof answers)[number]) =>
+        planned.kind === 'planned' ? planned.effects.map((effect) => effect.created) : planned.kind
+      assert.deepEqual(answers.map(created), [
+        [true],
+        [false],
+        'conflict',
+        'consumed',
+        [true, true],
+        [],
+        [true],
+      ])
+      assert.equal((await store.showEffects('known'))[0]?.causes.length, 2)
+      assert.equal((await store.showEffects('new'))[0]?.causes.length, 1)
+      assert.deepEqual(await store.showEffects('never planned'), [])
+      const { outbox, effects } = await store.status()
+      assert.deepEqual([outbox.waiting, effects.total], [1, 6], 'the alert of the conflict waits')
+    }),
+  )
 }

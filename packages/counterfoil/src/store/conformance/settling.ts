@@ -31,6 +31,8 @@ const found: Omit<EvidenceRecord, 'at' | 'to'> = {
   by: 'engine',
 }
 
+type Work = Awaited<ReturnType<typeof begun>>
+
 /** Design decision 4. */
 export function settling(make: MakeStore): void {
   it(
@@ -119,6 +121,42 @@ export function settling(make: MakeStore): void {
       )
       assert.equal(answers.filter(({ kind }) => kind === 'settled').length, 1)
       assert.equal((await effectOf(store, work.effect.id)).version, work.effect.version + 1)
+    }),
+  )
+
+  it(
+    'of settlements of one moment each is answered for what it is: an end, an unknown, a stale one, a disputed end',
+    on(make, async (store) => {
+      const works = [await begun(store), await begun(store), await begun(store), await begun(store)]
+      const [ends, unknown, stale, disputed] = works as [Work, Work, Work, Work]
+      await settled(store, settlement(stale, { to: 'refused' }))
+      const answers = await Promise.all(
+        [
+          settlement(ends, { to: 'confirmed' }),
+          settlement(unknown, { to: 'unknown', dueAt: start + 60_000 }),
+          settlement(stale, { to: 'confirmed' }),
+          settlement(disputed, { to: 'confirmed', disputed: true, evidence: found }),
+        ].map((one) => store.settle(one)),
+      )
+      assert.deepEqual(
+        answers.map(({ kind }) => kind),
+        ['settled', 'settled', 'stale', 'settled'],
+      )
+      const stories = await Promise.all(works.map(({ effect }) => effectOf(store, effect.id)))
+      assert.deepEqual(
+        stories.map(({ state, version, evidence, disputed: isDisputed }) => [
+          state,
+          version,
+          evidence.length,
+          isDisputed,
+        ]),
+        [
+          ['confirmed', 3, 0, false],
+          ['unknown', 3, 0, false],
+          ['refused', 3, 0, false],
+          ['confirmed', 3, 1, true],
+        ],
+      )
     }),
   )
 

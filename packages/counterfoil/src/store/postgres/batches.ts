@@ -9,8 +9,10 @@ import type { Connections } from './connections.ts'
 import { answerEach, answerTogether, Gatherer } from './gather.ts'
 import type { Marks } from './marks.ts'
 import { type PlanPorts, planAll, namesOf as planNames } from './plan.ts'
+import { mayBeFreshPlan, planFreshParameters, toPlannedFresh } from './plan-fresh.ts'
 import type { Reading } from './read.ts'
 import { notMoved, settleParameters } from './settle.ts'
+import { endsAtFirst, settleFirstParameters } from './settle-first.ts'
 import type { writingStatements } from './statements.ts'
 import type { Timekeeper } from './time.ts'
 
@@ -54,7 +56,7 @@ export class Batches {
         ...limits,
         bytesOf: ({ effects }) => effects.reduce((sum, { request }) => sum + request.ciphertext.length, 0),
       },
-      (plans) => answerEach(plans, planNames, (some) => this.#planAll(some)),
+      (plans) => answerEach(plans, planNames, this.#planning()),
     )
     const nameOf = ({ effect }: Settlement) => [effect]
     // One lane: nobody's call waits for a settlement, so fewer and fuller statements cost nothing.
@@ -154,22 +156,45 @@ export class Batches {
     }
   }
 
-  async #planAll(plans: readonly Plan[]): Promise<Planned[]> {
-    const sorted = [...plans].sort((a, b) => a.outbox - b.outbox)
-    const planned = await planAll(sorted, this.planPorts(), true, this.#ports.run)
-    const answers = new Map(sorted.map((plan, index) => [plan, planned[index]!]))
-    return plans.map((plan) => answers.get(plan)!)
+  /** What is new by its looks first, and what that left undecided by the statement that answers everything. */
+  #planning(): (some: readonly Plan[]) => Promise<(Planned | undefined)[]> {
+    const { statements, time, marks, run } = this.#ports
+    const tried = new Set<Plan>()
+    return async (some) => {
+      const fresh =
+        marks.current === null ? some.filter((plan) => mayBeFreshPlan(plan) && !tried.has(plan)) : []
+      const sorted = [...(fresh.length > 0 ? fresh : some)].sort((a, b) => a.outbox - b.outbox)
+      const answers = new Map<Plan, Planned>()
+      if (fresh.length > 0) {
+        for (const plan of fresh) tried.add(plan)
+        const statement = sorted.length === 1 ? statements.planFreshOne : statements.planFresh
+        for (const row of await run(statement, planFreshParameters(sorted, time)))
+          answers.set(sorted[row.n - 1]!, toPlannedFresh(row))
+      } else {
+        const planned = await planAll(sorted, this.planPorts(), true, run)
+        for (const [index, plan] of sorted.entries()) answers.set(plan, planned[index]!)
+      }
+      return some.map((plan) => answers.get(plan))
+    }
   }
 
-  async #settleAll(all: readonly Settlement[]): Promise<(Settled | Error)[]> {
+  /** Those that end at their first attempt first; the others, where there are any, by the statement that settles everything. */
+  async #settleAll(all: readonly Settlement[]): Promise<(Settled | Error | undefined)[]> {
     const { run, statements, time, onWritten } = this.#ports
-    const sorted = [...all].sort((a, b) => (a.effect < b.effect ? -1 : 1))
-    const statement = sorted.length === 1 ? statements.settleOne : statements.settle
-    const rows = await run(statement, settleParameters(sorted, time))
+    const ending = all.filter(endsAtFirst)
+    const chosen = ending.length > 0 ? ending : all
+    const sorted = [...chosen].sort((a, b) => (a.effect < b.effect ? -1 : 1))
+    const one = sorted.length === 1
+    const rows =
+      ending.length > 0
+        ? await run(one ? statements.settleFirstOne : statements.settleFirst, settleFirstParameters(sorted))
+        : await run(one ? statements.settleOne : statements.settle, settleParameters(sorted, time))
     onWritten()
     const moved = new Set(rows.filter((row) => row.moved).map((row) => sorted[row.n - 1]))
-    const current = await this.#currentOf(all.filter((settlement) => !moved.has(settlement)))
+    const current = await this.#currentOf(chosen.filter((settlement) => !moved.has(settlement)))
+    const asked = new Set(chosen)
     return all.map((settlement) => {
+      if (!asked.has(settlement)) return undefined
       if (moved.has(settlement)) return { kind: 'settled', version: settlement.expectedVersion + 1 }
       return current instanceof Error ? current : notMoved(settlement, current.get(settlement.effect))
     })

@@ -125,7 +125,8 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     })
   }
 
-  for (const { name, text } of [writingStatements('plans').plan, writingStatements('plans').planOne]) {
+  const planning = writingStatements('plans')
+  for (const { name, text } of [planning.plan, planning.planOne, planning.planFresh, planning.planFreshOne]) {
     test(`finds a known effect by its key, not among all of its recipient's: ${name}`, async () => {
       const plan = await planOf(text)
       assert.ok(

@@ -11,7 +11,9 @@ import {
 } from './outbox.ts'
 import { holdStatement } from './pace.ts'
 import { planStatement } from './plan.ts'
+import { planFreshStatement } from './plan-fresh.ts'
 import { settleStatement } from './settle.ts'
+import { settleFirstStatement } from './settle-first.ts'
 
 /** Every statement that writes, for one schema. */
 export function writingStatements(schema: string) {
@@ -25,6 +27,8 @@ export function writingStatements(schema: string) {
     renewOutbox: renewOutboxStatement(schema),
     plan: planStatement(schema, 'many'),
     planOne: planStatement(schema, 'one'),
+    planFresh: planFreshStatement(schema, 'many'),
+    planFreshOne: planFreshStatement(schema, 'one'),
     postponePlan: postponeStatement(schema, 'outbox'),
     postponeAlert: postponeStatement(schema, 'alert'),
     giveUp: giveUpStatement(schema),
@@ -40,5 +44,7 @@ export function writingStatements(schema: string) {
     renew: renewStatement(schema),
     settle: settleStatement(schema, 'many'),
     settleOne: settleStatement(schema, 'one'),
+    settleFirst: settleFirstStatement(schema, 'many'),
+    settleFirstOne: settleFirstStatement(schema, 'one'),
   }
 }

@@ -54,15 +54,15 @@ export class Accept {
     this.#known = db.prepare(`
       select r.seq, r.id, r.fingerprint, q.id as quarantine, q.reason, q.state
       from counterfoil_receipt r left join counterfoil_quarantine q on q.receipt = r.seq
-      where r.event_id = +? and r.delivery = +? and r.conflicts_with is null`)
+      where r.event_id = ? and r.delivery = ? and r.conflicts_with is null`)
     // counterfoil_receipt_conflict
     this.#conflicting = db.prepare(`
       select r.seq, r.id, q.id as quarantine
       from counterfoil_receipt r join counterfoil_quarantine q on q.receipt = r.seq
-      where r.delivery = +? and r.fingerprint = +? and r.conflicts_with is not null`)
+      where r.delivery = ? and r.fingerprint = ? and r.conflicts_with is not null`)
     // counterfoil_receipt_content
     this.#sameContent = db.prepare(`
-      select seq, id from counterfoil_receipt where producer = +? and fingerprint = +? and signed = 0 order by seq limit 1`)
+      select seq, id from counterfoil_receipt where producer = ? and fingerprint = ? and signed = 0 order by seq limit 1`)
     this.#duplicate = db.prepare(
       'update counterfoil_receipt set duplicates = duplicates + 1, last_duplicate_at = ? where seq = ?',
     )

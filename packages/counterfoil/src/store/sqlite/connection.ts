@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { DeliveryQuestion } from '../backfills.ts'
 import { BeyondRetention } from '../beyond.ts'
 import type { Marking } from '../marking.ts'
@@ -24,12 +24,15 @@ import { QuarantineList } from './quarantine-list.ts'
 import { Reading } from './read.ts'
 import { Search } from './search.ts'
 import { Settle } from './settle.ts'
+import { steady } from './steady.ts'
 import { Survey } from './survey.ts'
 import { TriggerStatements } from './trigger-statements.ts'
 
 /** A connection and every statement prepared on it. */
 export interface Connection {
   readonly db: DatabaseSync
+  /** Around every batch of calls: prepared, where `exec` would parse each time. */
+  readonly transaction: Readonly<Record<'read' | 'write' | 'commit', StatementSync>>
   readonly counts: Counts
   readonly planning: Planning
   readonly triggerStatements: TriggerStatements
@@ -38,14 +41,10 @@ export interface Connection {
   readonly calls: Readonly<Record<string, (argument: any, block: Uint8Array) => unknown>>
 }
 
-/**
- * Statements that run all the time compare with `+?`: SQLite plans a join, an order or a limit for the values that are bound
- * (SQLITE_DBCONFIG_ENABLE_QPSG), and so prepares the whole statement again at every call where a plain `?` stands.
- *
- * @throws what SQLite throws when the schema is not there
- */
-export function prepare(db: DatabaseSync, marking?: Marking): Connection {
-  const triggerStatements = new TriggerStatements(db)
+/** @throws what SQLite throws when the schema is not there */
+export function prepare(opened: DatabaseSync, marking?: Marking): Connection {
+  const triggerStatements = new TriggerStatements(opened)
+  const db = steady(opened)
   const counts = new Counts(db)
   const quarantine = new Quarantine(db, counts)
   const markers = new Markers(db, marking)
@@ -66,7 +65,12 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
   const search = new Search(db, reading)
   const survey = new Survey(db)
   return {
-    db,
+    db: opened,
+    transaction: {
+      read: db.prepare('begin'),
+      write: db.prepare('begin immediate'),
+      commit: db.prepare('commit'),
+    },
     counts,
     planning,
     triggerStatements,
@@ -127,7 +131,7 @@ export function prepare(db: DatabaseSync, marking?: Marking): Connection {
       survey: (query) => survey.survey(query),
       keepSample: (sample) => survey.keepSample(sample),
       probe: (at) => survey.probe(at),
-      examine: ({ path, now }) => examine(db, path, now),
+      examine: ({ path, now }) => examine(opened, path, now),
       listSamples: (since) => survey.listSamples(since),
     },
   }

@@ -50,7 +50,7 @@ export class Due {
       returning effect`)
     // counterfoil_due_domain: one probe for each domain, however many effects wait in it.
     this.#domain = db.prepare(
-      'select domain from counterfoil_due where recipient = +? and domain > +? order by domain limit 1',
+      'select domain from counterfoil_due where recipient = ? and domain > ? order by domain limit 1',
     )
     // counterfoil_due_domain
     this.#claimOf = db.prepare(`
@@ -66,7 +66,7 @@ export class Due {
     // The primary key (effect, number).
     this.#attempt = db.prepare(`
       insert into counterfoil_attempt (effect, number, begun_at, worker)
-      select ?1, coalesce(max(number), 0) + 1, ?2, ?3 from counterfoil_attempt where effect = +?1 returning number`)
+      select ?1, coalesce(max(number), 0) + 1, ?2, ?3 from counterfoil_attempt where effect = ?1 returning number`)
     this.#request = db.prepare('select key_id, nonce, ciphertext from counterfoil_request where effect = ?')
     this.#lease = db.prepare(`
       insert into counterfoil_due (effect, recipient, at, worker, domain, in_turn) select seq, recipient, ?, ?, order_domain, in_turn from counterfoil_effect where seq = ?

@@ -53,7 +53,7 @@ export class Outbox {
       returning seq, tries, reason, owner, receipt, quarantine, effect, occasion, raised_at`)
     this.#plan = db.prepare(`
       select ${receiptColumns}, v.key_id, v.nonce, v.ciphertext
-      from counterfoil_receipt r join counterfoil_vault v on v.receipt = r.seq where r.seq = +?`)
+      from counterfoil_receipt r join counterfoil_vault v on v.receipt = r.seq where r.seq = ?`)
     // The primary key.
     this.#renew = db.prepare('update counterfoil_outbox set at = ? where worker = ? and receipt = ?')
     this.#tryAlone = db.prepare(
@@ -61,7 +61,7 @@ export class Outbox {
     )
     // The primary keys of both.
     this.#receiptOf = db.prepare(
-      'select r.id from counterfoil_outbox o join counterfoil_receipt r on r.seq = o.receipt where o.receipt = +?',
+      'select r.id from counterfoil_outbox o join counterfoil_receipt r on r.seq = o.receipt where o.receipt = ?',
     )
     this.#postponePlan = db.prepare(
       'update counterfoil_outbox set at = ?, worker = null, tries = tries + 1, last_error = ? where receipt = ?',

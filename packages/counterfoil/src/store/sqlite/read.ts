@@ -40,9 +40,9 @@ export class Reading {
     const effect = `select ${effectColumns} from counterfoil_effect e left join counterfoil_due d on d.effect = e.seq`
     const receipt = `select ${receiptColumns} from counterfoil_receipt r`
     const before = (table: string) => `coalesce((select seq from ${table} where id = ?), ${maxRow})`
-    this.#effect = db.prepare(`${effect} where e.seq = +?`)
-    this.#attempts = db.prepare('select * from counterfoil_attempt where effect = +? order by number')
-    this.#evidence = db.prepare('select * from counterfoil_evidence where effect = +? order by seq')
+    this.#effect = db.prepare(`${effect} where e.seq = ?`)
+    this.#attempts = db.prepare('select * from counterfoil_attempt where effect = ? order by number')
+    this.#evidence = db.prepare('select * from counterfoil_evidence where effect = ? order by seq')
     const newest =
       'coalesce((select seq from counterfoil_receipt where id = ?1), (select max(seq) + 1 from counterfoil_receipt))'
     this.#receipts = db.prepare(`

@@ -13,6 +13,7 @@ import { Outbox } from './outbox.ts'
 import { pack, packedBytes } from './packing.ts'
 import { Planning } from './plan.ts'
 import { Quarantine } from './quarantine.ts'
+import { steady } from './steady.ts'
 
 /** A transaction of the program's own connection to the store's file. */
 export interface SqliteExecutor extends SqlExecutor {
@@ -92,7 +93,8 @@ function end(database: DatabaseSync, kept: boolean): void {
   database.exec(kept ? 'release counterfoil' : 'rollback to counterfoil; release counterfoil')
 }
 
-function prepare(database: DatabaseSync): Statements {
+function prepare(given: DatabaseSync): Statements {
+  const database = steady(given)
   const counts = new Counts(database)
   const quarantine = new Quarantine(database, counts)
   const markers = new Markers(database, undefined)
@@ -102,7 +104,7 @@ function prepare(database: DatabaseSync): Statements {
     accept: new Accept(database, quarantine, markers, counts),
     planning: new Planning(database, new Outbox(database, quarantine, counts), markers, counts),
   }
-  prepared.set(database, statements)
+  prepared.set(given, statements)
   return statements
 }
 
