@@ -7,6 +7,7 @@ import pg from 'pg'
 import { missing } from '../packages/counterfoil/src/store/postgres/fixtures/binaries.ts'
 import { Server } from '../packages/counterfoil/src/store/postgres/fixtures/server.ts'
 import { skipLoudly } from '../packages/counterfoil/src/testing/skip.ts'
+import type { BlockRun } from './fixtures/run-blocks.ts'
 
 const root = join(import.meta.dirname, '..')
 const pages = [
@@ -60,15 +61,17 @@ test('every TypeScript block in the docs compiles and runs', async (t) => {
       { encoding: 'utf8' },
     )
     assert.equal(compiled.status, 0, compiled.stdout)
+    const runs: BlockRun[] = []
     for (const [index, file] of files.entries()) {
       const { page } = found[index]!
       if (onDatabase.has(page) && server === undefined) continue
-      const env = onDatabase.has(page) ? await databaseFor(server!, page, index) : {}
-      execFileSync(process.execPath, ['--conditions=counterfoil:source', file], {
-        cwd: dirname(file),
-        env: { ...process.env, ...env },
-      })
+      runs.push({ file, env: onDatabase.has(page) ? await databaseFor(server!, page, index) : {} })
     }
+    // All in one process: to load the sources costs more than the blocks do.
+    const runner = join(import.meta.dirname, 'fixtures/run-blocks.ts')
+    const words = ['--conditions=counterfoil:source', runner, JSON.stringify(runs)]
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+    assert.equal(status, 0, `${stdout.split('\n').findLast((line) => line.startsWith(directory))}: ${stderr}`)
     if (onDatabase.size > 0 && server === undefined) skipLoudly(t, missing(18)!)
   } finally {
     await server?.dispose()

@@ -1,13 +1,33 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { mutants } from './mutants.ts'
-import { mutated, sourceUrl } from './source.ts'
+import { runMutants } from './run.ts'
+import { knownSeeds } from './seeds.ts'
+import { changesOf, mutated, sourceUrl, textOf } from './source.ts'
 
 test('each protocol bug has a name of its own, and its text stands exactly once in what it changes', () => {
   assert.equal(new Set(mutants.map(({ name }) => name)).size, mutants.length)
   for (const mutant of mutants) {
-    const source = readFileSync(sourceUrl(mutant), 'utf8')
-    assert.notEqual(mutated(mutant, source), source, mutant.name)
+    for (const { file } of changesOf(mutant)) {
+      const source = textOf(sourceUrl(file))
+      assert.notEqual(mutated(mutant, file, source), source, mutant.name)
+    }
   }
+})
+
+/** Schedules that are played when the known seed does not catch a bug any more. */
+const scanned = Array.from({ length: 100 }, (_, seed) => seed)
+
+test('the simulator catches each protocol bug of which a seed is known', async () => {
+  const known = knownSeeds()
+  const plans = mutants
+    .filter(({ name }) => known[name] !== undefined)
+    .map((mutant) => ({ mutant, seeds: [known[mutant.name] ?? [], scanned].flat() }))
+  const results = await runMutants(plans)
+  const alive = results.filter(({ caught }) => caught === null)
+  assert.deepEqual(
+    alive.map(({ mutant, error }) => `${mutant.name}${error === null ? '' : `: ${error}`}`),
+    [],
+    'known seeds are found anew by `npm run mutants -- --fresh --write`',
+  )
 })

@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process'
-import { type Mutant, mutants } from './mutants.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import type { Mutant } from './mutants.ts'
 
 export interface Caught {
   readonly seed: number
@@ -17,29 +17,32 @@ export interface Result {
   readonly error: string | null
 }
 
-/**
- * Runs each mutant in a process of its own until it is caught.
- *
- * @param seeds tried after the mutant's own
- */
+export interface Plan {
+  readonly mutant: Mutant
+  /** Schedules in the order in which they are played until one catches it. */
+  readonly seeds: readonly number[]
+}
+
+type Said = Pick<Result, 'caught' | 'error'>
+
+/** Plays all of it, some at once in processes that are used again. */
 export async function runMutants(
-  seeds: readonly number[],
-  about: {
-    readonly only?: readonly string[]
-    readonly known?: boolean
-    readonly atOnce?: number
-    readonly tell?: (result: Result) => void
-  } = {},
+  plans: readonly Plan[],
+  {
+    atOnce = 2,
+    tell = () => {},
+  }: { readonly atOnce?: number; readonly tell?: (result: Result) => void } = {},
 ): Promise<Result[]> {
-  const { only, known = true, atOnce = 2, tell = () => {} } = about
-  const waiting = mutants.filter(({ name }) => only === undefined || only.includes(name))
+  const waiting = [...plans]
   const results: Result[] = []
   const work = async () => {
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const result = await runOne(mutant, known ? [...mutant.seeds, ...seeds] : seeds)
+    const player = new Player()
+    for (let plan = waiting.shift(); plan !== undefined; plan = waiting.shift()) {
+      const result = { mutant: plan.mutant, ...(await player.play(plan)) }
       results.push(result)
       tell(result)
     }
+    player.end()
   }
   await Promise.all(Array.from({ length: atOnce }, work))
   return results
@@ -48,25 +51,43 @@ export async function runMutants(
 /** Far longer than any takes: a mutant that makes a schedule go on for ever is not caught by it. */
 const hangsMs = 600_000
 
-function runOne(mutant: Mutant, seeds: readonly number[]): Promise<Result> {
-  return new Promise((resolve) => {
-    const child = fork(new URL('child.ts', import.meta.url), [mutant.name, seeds.join()], {
-      execArgv: ['--conditions=counterfoil:source'],
+/** A process that plays mutants one after the other. One that a mutant ends is replaced for the next. */
+class Player {
+  #child: ChildProcess | undefined
+  #errors = ''
+
+  play({ mutant, seeds }: Plan): Promise<Said> {
+    this.#child ??= this.#start()
+    const child = this.#child
+    this.#errors = ''
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), hangsMs)
+      const settle = (said: Said) => {
+        clearTimeout(timer)
+        child.removeAllListeners('message').removeAllListeners('close')
+        resolve(said)
+      }
+      child.on('message', (said: Said) => settle(said))
+      child.on('close', () => {
+        this.#child = undefined
+        settle({ caught: null, error: this.#errors || 'it was ended: it did not come to an end' })
+      })
+      child.send({ name: mutant.name, seeds })
+    })
+  }
+
+  end(): void {
+    this.#child?.disconnect()
+  }
+
+  #start(): ChildProcess {
+    const child = fork(new URL('child.ts', import.meta.url), {
+      execArgv: ['--conditions=counterfoil:source', '--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
-    let said: { caught: Caught | null } | undefined
-    let error = ''
-    const timer = setTimeout(() => child.kill('SIGKILL'), hangsMs)
-    child.on('message', (message: { caught: Caught | null }) => {
-      said = message
-    })
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      error = `${error}${text}`.slice(-2_000)
+      this.#errors = `${this.#errors}${text}`.slice(-2_000)
     })
-    child.on('close', () => {
-      clearTimeout(timer)
-      const why = said === undefined ? error || 'it was ended: it did not come to an end' : null
-      resolve({ mutant, caught: said?.caught ?? null, error: why })
-    })
-  })
+    return child
+  }
 }

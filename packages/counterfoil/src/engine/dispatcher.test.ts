@@ -17,6 +17,7 @@ function world(due: number, make: (id: string) => DueWork = ended) {
   const clock = new VirtualClock(0)
   const claims: number[] = []
   const inWork: (() => void)[] = []
+  const renewals: number[] = []
   let left = due
   const store: Pick<Store, 'takeDue' | 'settle' | 'renew'> = {
     async takeDue({ slots }) {
@@ -30,7 +31,7 @@ function world(due: number, make: (id: string) => DueWork = ended) {
       new Promise<Settled>((resolve) => {
         inWork.push(() => resolve({ kind: 'settled', version: expectedVersion + 1 }))
       }),
-    renew: async () => {},
+    renew: async ({ effects }) => void renewals.push(effects.length),
   }
   const dispatcher = new Dispatcher(
     {
@@ -55,6 +56,7 @@ function world(due: number, make: (id: string) => DueWork = ended) {
   return {
     clock,
     claims,
+    renewals,
     dispatcher,
     more(count: number) {
       left += count
@@ -120,6 +122,29 @@ describe('taking effects that are due', () => {
     assert.deepEqual(claims, [16, 1])
   })
 
+  test('leases are renewed while something is in flight, and otherwise nothing wakes up', async () => {
+    const { clock, renewals, dispatcher, more, settle } = world(2)
+    assert.equal(clock.step(), false)
+    dispatcher.wake()
+    await turn()
+    for (const at of [3_333, 6_666]) {
+      assert.ok(clock.step())
+      assert.equal(clock.now(), at)
+      await turn()
+    }
+    await settle(1)
+    assert.ok(clock.step())
+    await settle(1)
+    assert.ok(clock.step())
+    assert.deepEqual(renewals, [2, 2, 1])
+    assert.equal(clock.step(), false)
+    more(1)
+    dispatcher.wake()
+    await turn()
+    assert.ok(clock.step())
+    assert.deepEqual(renewals, [2, 2, 1, 1])
+  })
+
   test('the store is not asked again at the end of an effect when it had nothing more', async () => {
     const { claims, dispatcher, settle } = world(5)
     dispatcher.wake()
@@ -169,6 +194,25 @@ describe('a place for an effect that is about to be planned', () => {
     kept[0]!.leave()
     assert.notEqual(dispatcher.reserve('seats'), null)
     assert.equal(dispatcher.reserve('nobody'), null)
+  })
+
+  test('is never one that a claim under way has asked for, and is free again for what the claim did not find', async () => {
+    const { dispatcher } = world(10)
+    dispatcher.wake()
+    assert.equal(dispatcher.reserve('seats'), null)
+    await turn()
+    const places = Array.from({ length: concurrency }, () => dispatcher.reserve('seats'))
+    assert.equal(places.filter((place) => place !== null).length, concurrency - 10)
+  })
+
+  test('that a claim under way had kept is claimed at once for what was planned meanwhile', async () => {
+    const { claims, dispatcher, more } = world(0)
+    const claim = dispatcher.take()
+    more(1)
+    dispatcher.wake(['seats'])
+    await claim
+    await turn()
+    assert.deepEqual(claims, [16, 16])
   })
 
   test('is not given while effects wait that were planned before: they go first', async () => {

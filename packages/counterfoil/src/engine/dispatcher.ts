@@ -31,7 +31,7 @@ export class Dispatcher implements FirstPlaces {
   #taking = false
   #again = false
   #stopped = true
-  #cancelRenewal = () => {}
+  #cancelRenewal: (() => void) | undefined
   #cancelGathering: (() => void) | undefined
   #idle: (() => void)[] = []
 
@@ -53,7 +53,6 @@ export class Dispatcher implements FirstPlaces {
 
   start(): void {
     this.#stopped = false
-    this.#scheduleRenewal()
   }
 
   /** Takes nothing more, waits up to `drainMs` for what is in flight, then cuts it off: that becomes unknown. */
@@ -67,7 +66,8 @@ export class Dispatcher implements FirstPlaces {
     const cancel = this.#ports.clock.after(drainMs, () => this.#abort.abort())
     await drained
     cancel()
-    this.#cancelRenewal()
+    this.#cancelRenewal?.()
+    this.#cancelRenewal = undefined
   }
 
   /** A hint that effects are due: looks for them, soon when many are wanted at once and few places are free. */
@@ -117,19 +117,10 @@ export class Dispatcher implements FirstPlaces {
         if (Object.keys(slots).length === 0) return
         // A hint that comes while the store answers is about what the answer may not have.
         for (const name of Object.keys(slots)) this.#behind.delete(name)
-        const { worker, leaseMs } = this.#settings
-        const taken = await this.#ports.store.takeDue({
-          worker,
-          now: this.#ports.clock.now(),
-          leaseMs,
-          slots,
-          limits: this.#limits,
-          inTurn: this.#inTurn,
-        })
         const wanted = { ...slots }
-        for (const work of taken) {
+        for (const [work, place] of await this.#claim(slots)) {
           slots[work.effect.recipient]!--
-          this.run(work, this.#places.get(work.effect.recipient)!.take())
+          this.run(work, place)
         }
         for (const [name, left] of Object.entries(slots)) {
           if (left === 0) this.#behind.add(name)
@@ -141,9 +132,36 @@ export class Dispatcher implements FirstPlaces {
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
       this.#ports.log(level, 'the store gave no due effects; it is asked again', { error: describe(error) })
+      return
     } finally {
       this.#taking = false
       this.#wakeStop()
+    }
+    // What was planned during the claim found its places kept.
+    this.#refill()
+  }
+
+  /** Keeps the places that it asks for until the store has answered: what is planned meanwhile finds none of them free. */
+  async #claim(slots: Readonly<Record<string, number>>): Promise<(readonly [DueWork, Place])[]> {
+    const kept = new Map(
+      Object.entries(slots).map(([name, count]) => [
+        name,
+        Array.from({ length: count }, () => this.#places.get(name)!.take()),
+      ]),
+    )
+    const { worker, leaseMs } = this.#settings
+    try {
+      const taken = await this.#ports.store.takeDue({
+        worker,
+        now: this.#ports.clock.now(),
+        leaseMs,
+        slots,
+        limits: this.#limits,
+        inTurn: this.#inTurn,
+      })
+      return taken.map((work) => [work, kept.get(work.effect.recipient)!.pop()!] as const)
+    } finally {
+      for (const place of [...kept.values()].flat()) place.leave()
     }
   }
 
@@ -223,20 +241,26 @@ export class Dispatcher implements FirstPlaces {
     const works = (this.#inFlight.get(id) ?? 0) + by
     if (works === 0) this.#inFlight.delete(id)
     else this.#inFlight.set(id, works)
+    if (this.#inFlight.size > 0 && this.#cancelRenewal === undefined) this.#scheduleRenewal()
   }
 
+  /** Again and again while something is in flight; where nothing is, nothing wakes up. */
   #scheduleRenewal(): void {
     const { leaseMs, worker } = this.#settings
     this.#cancelRenewal = this.#ports.clock.after(Math.floor(leaseMs / 3), () => {
       const effects = [...this.#inFlight.keys()]
-      const renewal = { worker, effects, now: this.#ports.clock.now(), leaseMs }
-      const renewed = effects.length === 0 ? Promise.resolve() : this.#ports.store.renew(renewal)
-      void renewed
+      if (effects.length === 0) {
+        this.#cancelRenewal = undefined
+        return
+      }
+      void this.#ports.store
+        .renew({ worker, effects, now: this.#ports.clock.now(), leaseMs })
         .catch((error: unknown) => {
           this.#ports.log('warn', 'leases could not be renewed', { error: describe(error) })
         })
         .finally(() => {
-          if (!this.#stopped || this.#inFlight.size > 0) this.#scheduleRenewal()
+          this.#cancelRenewal = undefined
+          if (this.#inFlight.size > 0) this.#scheduleRenewal()
         })
     })
   }

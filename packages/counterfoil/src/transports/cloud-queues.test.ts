@@ -9,7 +9,7 @@ import { ServiceBusPublisher } from './azure/publisher.ts'
 import { message, publishOne } from './conformance.ts'
 import { groupIdOf } from './group-id.ts'
 
-// Neither service can be run here. The clients below have the shapes that the SDKs document; nothing else is shown.
+// Clients of the shapes that the SDKs document; the SDKs themselves are used in cloud-queues-killed.test.ts.
 
 const queue = 'https://sqs.eu-central-1.amazonaws.com/1/orders.fifo'
 
@@ -79,6 +79,15 @@ describe('what an error of AWS proves', () => {
       assert.ok(!JSON.stringify(read).includes('secret'))
     })
   }
+})
+
+test('a connection that was never made proves that nothing was sent, if the SDK tried once', () => {
+  const failed = (code: string, attempts: number) =>
+    readFailure(Object.assign(new Error('secret'), { code, $metadata: { attempts } })).kind
+  assert.equal(failed('ECONNREFUSED', 1), 'notActed')
+  assert.equal(failed('ENOTFOUND', 1), 'notActed')
+  assert.equal(failed('ECONNREFUSED', 2), 'unknown')
+  assert.equal(failed('ECONNRESET', 1), 'unknown')
 })
 
 describe('a repeat where consumers do not deduplicate', () => {

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { DeliveryQuestion } from '../backfills.ts'
 import { BeyondRetention } from '../beyond.ts'
 import type { Marking } from '../marking.ts'
@@ -31,6 +31,8 @@ import { TriggerStatements } from './trigger-statements.ts'
 /** A connection and every statement prepared on it. */
 export interface Connection {
   readonly db: DatabaseSync
+  /** Around every batch of calls: prepared, where `exec` would parse each time. */
+  readonly transaction: Readonly<Record<'read' | 'write' | 'commit', StatementSync>>
   readonly counts: Counts
   readonly planning: Planning
   readonly triggerStatements: TriggerStatements
@@ -64,6 +66,11 @@ export function prepare(opened: DatabaseSync, marking?: Marking): Connection {
   const survey = new Survey(db)
   return {
     db: opened,
+    transaction: {
+      read: db.prepare('begin'),
+      write: db.prepare('begin immediate'),
+      commit: db.prepare('commit'),
+    },
     counts,
     planning,
     triggerStatements,
@@ -96,6 +103,7 @@ export function prepare(opened: DatabaseSync, marking?: Marking): Connection {
       endOfWalk: (page) => reading.endOfWalk(page),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
+      endOfEffects: (query) => reading.endOfEffects(query),
       showEffects: (name) => reading.showEffects(name),
       listQuarantine: (query) => entries.list(query),
       showQuarantine: (id) => entries.show(id),

@@ -82,7 +82,7 @@ export class Link {
   /** @throws CounterfoilError */
   begin(readsOnly: boolean): void {
     try {
-      this.connected().db.exec(readsOnly ? 'begin' : 'begin immediate')
+      this.connected().transaction[readsOnly ? 'read' : 'write'].run()
     } catch (error) {
       throw this.told(error)
     }
@@ -90,10 +90,10 @@ export class Link {
 
   /** @throws CounterfoilError `commit_unknown` when the disk failed, other codes when nothing was written */
   commit(readsOnly = false): void {
-    const { db, counts } = this.connected()
+    const { transaction, counts } = this.connected()
     try {
       if (!readsOnly) counts.write()
-      db.exec('commit')
+      transaction.commit.run()
       this.#waitMs = firstWaitMs
     } catch (error) {
       const told = this.told(error, 'commit')

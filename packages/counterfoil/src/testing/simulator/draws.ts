@@ -62,6 +62,8 @@ const names = [
   'alert',
   'example',
   'handler',
+  'intruder',
+  'desk',
 ] as const
 export type Topic = (typeof names)[number]
 const topics = Object.fromEntries(names.map((name, index) => [name, index + 1])) as Record<Topic, number>

@@ -43,8 +43,10 @@ export const faultKinds = {
   'lookup lies': 'the lookup does not see the act, as its contract allows',
   'lookup slow': 'the lookup is answered late',
   'tombstone lost': 'the tombstone is placed and its answer lost',
-  'operator decides': 'an operator decides on a quarantine entry',
-  'operator decides on an old view': 'an operator decides on what an entry was before',
+  'tombstone failed': 'the tombstone is not placed and answered 500',
+  'other payload under a key': 'somebody else sends another payload under a key that has acted',
+  'operator decides': 'an operator decides on a quarantine entry or an effect',
+  'operator decides on an old view': 'an operator decides on what it was before',
   'operator repeats a decision': 'an operator sends a decision again',
 } as const
 

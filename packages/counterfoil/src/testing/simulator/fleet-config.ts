@@ -40,6 +40,9 @@ interface Payload {
   readonly amount: number
 }
 
+/** How long work is leased for. */
+export const leaseMs = 10_000
+
 /** What a schedule may do to its triggers. */
 export interface TriggerHooks {
   /** Throws where a trigger that sometimes fails is to fail now. */
@@ -56,20 +59,10 @@ export function fleetConfig(
   version: 1 | 2,
   hooks: TriggerHooks,
 ): Counterfoil {
-  const recipients = Object.fromEntries(
-    parts.map((part) => [
-      part,
-      recipient(part, {
-        url: `http://${part}.test`,
-        contract: contracts[part],
-        timeout: '5s',
-        headers: () => ({ authorization: `Bearer ${secrets.bearer}` }),
-      }) as Recipient,
-    ]),
-  ) as Record<Part, Recipient>
-  const definitions = Object.fromEntries(
-    parts.map((part) => [part, definitionAt(recipients[part])]),
-  ) as Record<Part, EffectDefinition<Payload, true>>
+  const at = Object.fromEntries(parts.map((part) => [part, endOf(part, contracts[part])])) as Record<
+    Part,
+    End
+  >
   const names = (Object.keys(eventTypes) as EventName[]).filter(
     (name) => name !== 'unheard' && (name !== 'cancelled' || version === 2),
   )
@@ -90,7 +83,7 @@ export function fleetConfig(
             )
           }
           const ordered = contracts[part].ordering?.fence !== undefined && pattern.includes('V')
-          effect(definitions[part], {
+          effect(at[part].definition, {
             key: op,
             payload: { op, amount: data.amount },
             ...(ordered ? { order: { domain: `order/${data.order}`, version: data.version } } : {}),
@@ -103,9 +96,36 @@ export function fleetConfig(
     store: nowhere,
     producers: [std, hub],
     triggers,
-    recipients: parts.map((part) => recipients[part]),
+    recipients: parts.map((part) => at[part].recipient),
     version: `v${version}`,
+    lease: `${leaseMs / 1_000}s`,
   })
+}
+
+/** A recipient, and what is done there. */
+interface End {
+  readonly recipient: Recipient
+  readonly definition: EffectDefinition<Payload, true>
+}
+
+/** By contract and part: schedules share the contracts of the shapes, and to check one costs more than to play with it. */
+const ends = new WeakMap<Contract, Map<Part, End>>()
+
+function endOf(part: Part, contract: Contract): End {
+  const known = ends.get(contract) ?? new Map<Part, End>()
+  ends.set(contract, known)
+  let end = known.get(part)
+  if (end === undefined) {
+    const made: Recipient = recipient(part, {
+      url: `http://${part}.test`,
+      contract,
+      timeout: '5s',
+      headers: () => ({ authorization: `Bearer ${secrets.bearer}` }),
+    })
+    end = { recipient: made, definition: definitionAt(made) }
+    known.set(part, end)
+  }
+  return end
 }
 
 function definitionAt(at: Recipient): EffectDefinition<Payload, true> {

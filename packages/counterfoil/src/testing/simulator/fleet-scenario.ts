@@ -2,7 +2,7 @@ import type { Contract } from '../../domain/index.ts'
 import type { Draws } from './draws.ts'
 import { SimulatedFarSide } from './far-side.ts'
 import type { Faults } from './faults.ts'
-import { fleetConfig, secrets } from './fleet-config.ts'
+import { fleetConfig, leaseMs, secrets } from './fleet-config.ts'
 import type { Promises } from './history.ts'
 import type { Site } from './network-port.ts'
 import type { Scenario, ScenarioPorts } from './scenario.ts'
@@ -31,6 +31,7 @@ export function fleetScenario(ports: ScenarioPorts): Scenario {
     deliveries: deliveriesOf(draws),
     secrets: [payloadMark, secrets.bearer, secrets.hub, secrets.std.toString()],
     tellsAlerts: true,
+    leaseMs,
     requestOf,
   }
 }
@@ -64,7 +65,12 @@ function siteOf(
   if (name === 'guard' || name === 'guard that forgets') {
     const far = bench.guards[name]
     far.begin(ports)
-    return { contract: far.contract, site: { ...about, far, tellsInFlight: false } }
+    // It refuses what is so late that it could have forgotten it.
+    const longestStall = Number.POSITIVE_INFINITY
+    return {
+      contract: far.contract,
+      site: { ...about, far, longestStallMs: longestStall, tellsInFlight: false },
+    }
   }
   const shape = shapes[name]
   const far = new SimulatedFarSide(ports, shape)

@@ -11,6 +11,8 @@ const settings = {
   'guard that forgets': { remembersFor: '1h', forgetKeys: true },
 } as const
 
+const cleanEveryMs = 60_000
+
 /** The guard that ships, in front of a handler that counts its acts, on a database in memory. */
 export class GuardedFarSide implements FarSide {
   readonly contract: Contract
@@ -19,6 +21,7 @@ export class GuardedFarSide implements FarSide {
   readonly #clear: StatementSync[] = []
   #ports: FarSidePorts | undefined
   #fails = false
+  #cleanAt = 0
 
   constructor(name: Name) {
     const now = () => this.#ports!.now()
@@ -46,10 +49,12 @@ export class GuardedFarSide implements FarSide {
   /** Empties its tables for the next schedule. */
   begin(ports: FarSidePorts): void {
     this.#ports = ports
+    this.#cleanAt = 0
     for (const statement of this.#clear) statement.run()
   }
 
   async receive(request: Arriving, fails: boolean): Promise<FarAnswer> {
+    await this.#clean()
     this.#fails = fails
     const answered = await this.#guard.handleArrival(arrivalOf(request), ({ key, body, order }) => {
       if (this.#fails) return { status: 500, json: { error: 'the handler failed' } }
@@ -62,11 +67,20 @@ export class GuardedFarSide implements FarSide {
   }
 
   async lookup(request: Arriving): Promise<FarAnswer> {
+    await this.#clean()
     return toAnswer((await this.#guard.serveArrival(arrivalOf(request)))!)
   }
 
   async close(request: Arriving): Promise<FarAnswer> {
-    return toAnswer((await this.#guard.serveArrival(arrivalOf(request)))!)
+    return await this.lookup(request)
+  }
+
+  /** What its owner does now and then: keys are forgotten in time, and not only known to be old. */
+  async #clean(): Promise<void> {
+    const now = this.#ports!.now()
+    if (now < this.#cleanAt) return
+    this.#cleanAt = now + cleanEveryMs
+    await this.#guard.clean()
   }
 }
 

@@ -29,6 +29,8 @@ export type Entry = { readonly at: number } & (
       readonly version: number | null
       readonly durable: boolean
       readonly process: number
+      /** What time its sender takes it to be; absent where nobody can see that. */
+      readonly clock?: number
     }
   /** What its sender heard of it: a status, or why there is none. */
   | {
@@ -57,6 +59,8 @@ export type Entry = { readonly at: number } & (
       readonly status: number | null
       readonly process: number
     }
+  /** Somebody else sent another payload under a key that had acted, and was told this. */
+  | { readonly kind: 'intruded'; readonly recipient: string; readonly op: string; readonly status: number }
   | {
       readonly kind: 'logged'
       readonly process: number
@@ -72,9 +76,11 @@ export type Entry = { readonly at: number } & (
       readonly effect: string | null
     }
   | { readonly kind: 'process'; readonly process: number; readonly what: string }
+  /** An operator's decision on a quarantine entry or an effect, and the version of it that was looked at. */
   | {
       readonly kind: 'decided'
       readonly entry: string
+      readonly version: number
       readonly act: string
       readonly decision: string
       readonly outcome: string
@@ -128,6 +134,8 @@ export interface FinalRecords {
   readonly strayOutbox: number
   /** Receipts that are quarantined and have no entry, or the reverse. */
   readonly strayQuarantine: number
+  /** Which receipts each effect names as its causes, one pair each; null: it names none. Absent: not looked at. */
+  readonly causes?: readonly { readonly effect: string; readonly receipt: string | null }[]
   /** Rows of the program's own table that a plan wrote, by operation. */
   readonly rows: ReadonlyMap<string, number>
 }
@@ -140,6 +148,8 @@ export interface History {
   readonly records: FinalRecords
   /** Alerts are among the entries. */
   readonly tellsAlerts?: boolean
+  /** How long an attempt is leased for, in milliseconds. */
+  readonly leaseMs?: number
   /** When the last fault was over. */
   readonly calmAt: number
   /** The promises of each recipient, by its name. */
@@ -158,8 +168,11 @@ export interface Promises {
   readonly remembersMs: number
   /** The sender cannot know how long: no repeat is safe. */
   readonly unstated: boolean
-  /** It can be asked by key. `finalAfterMs`: "not there" is the last word so long after the last attempt; null: never. */
-  readonly lookup: { readonly finalAfterMs: number | null } | null
+  /**
+   * It can be asked by key. `finalAfterMs`: "not there" is the last word so long after the last attempt, and nothing
+   * acts later than that after it was sent; null: never. `findsForMs`: how long an act is found; default `remembersMs`.
+   */
+  readonly lookup: { readonly finalAfterMs: number | null; readonly findsForMs?: number } | null
   readonly fences: boolean
   /** A request acts only while the state is as its precondition says. */
   readonly conditional: boolean

@@ -27,7 +27,7 @@ const lookupFaults: readonly (readonly [FaultKind, number])[] = [
   ['lookup failed', 80],
   ['lookup slow', 50],
 ]
-const stallsMs = [6_000, 15_000, 30_000, 55_000, 120_000, 900_000] as const
+const stallsMs = [6_000, 15_000, 30_000, 55_000, 120_000, 900_000, 3_900_000] as const
 
 /** A recipient as the network knows it. */
 export interface Site {
@@ -63,7 +63,7 @@ export class SimulatedInternet {
   /** The network as one process has it. */
   of(life: Life): Network {
     return {
-      send: (request, signal) => (life.alive ? this.#send(life, request, signal) : never),
+      send: (request, signal) => (life.alive ? this.#send(life, request, signal) : never()),
       close: async () => {},
     }
   }
@@ -79,10 +79,12 @@ export class SimulatedInternet {
     }
     return new Promise((resolve) => {
       let over = false
+      /** @returns whether the sender still waited for it */
       const settle = (exchange: Exchange) => {
-        if (over || !life.alive) return
+        if (over || !life.alive) return false
         over = true
         resolve(exchange)
+        return true
       }
       if (request.method === 'POST') this.#attempt(life, site, arriving, settle)
       else this.#ask(life, site, arriving, settle)
@@ -94,7 +96,7 @@ export class SimulatedInternet {
     })
   }
 
-  #attempt(life: Life, site: Site, arriving: Arriving, end: (exchange: Exchange) => void): void {
+  #attempt(life: Life, site: Site, arriving: Arriving, end: (exchange: Exchange) => boolean): void {
     const { timeline, record } = this.#world
     const op = String(JSON.parse(arriving.body).op)
     const address = `${site.name} ${op}`
@@ -103,6 +105,7 @@ export class SimulatedInternet {
     const about = { recipient: site.name, op, nth }
     const fault = this.#faultOf(requestFaults, `send/${address}/${nth}`, hash(address), nth, site)
     const settle = (exchange: Exchange) => {
+      if (!end(exchange)) return
       const status = exchange.kind === 'answered' ? exchange.status : null
       record({
         at: timeline.now,
@@ -112,7 +115,6 @@ export class SimulatedInternet {
         exchange: exchange.kind,
         process: life.process,
       })
-      end(exchange)
     }
     if (fault === 'connection refused') {
       timeline.after(3, life, () => settle({ kind: 'notSent', why: 'connection refused' }))
@@ -128,6 +130,7 @@ export class SimulatedInternet {
       version: headers['fence-version'] === undefined ? null : Number(headers['fence-version']),
       durable: this.#world.isDurable(site.name, op, nth),
       process: life.process,
+      clock: life.clock.now(),
     })
     this.#carry(life, site, arriving, fault, hash(address), nth, settle)
   }
@@ -146,15 +149,17 @@ export class SimulatedInternet {
     const there = 1 + draws.below(60, 'networkWait', a, b)
     const back = 1 + draws.below(60, 'networkWait', a, b + 0x10000)
     const land = (then?: (given: FarAnswer) => void) =>
-      void Promise.resolve(site.far.receive(arriving, fault === 'error before acting')).then(then)
+      void Promise.resolve(site.far.receive(arriving, fault === 'error before acting')).then((given) => {
+        if (given.status === 200) this.#intrude(site, arriving, a, b)
+        then?.(given)
+      })
     const answered = (given: FarAnswer, later = back) =>
       timeline.after(later, life, () => settle(exchangeOf(given)))
     switch (fault) {
       case 'request lost':
         return
       case 'request stalled': {
-        const stall = Math.min(draws.pick(stallsMs, 'networkPick', a, b), site.longestStallMs)
-        timeline.after(stall, null, () => land())
+        timeline.after(this.#stallOf(site, a, b), null, () => land())
         return
       }
       case 'too many requests':
@@ -184,11 +189,34 @@ export class SimulatedInternet {
         return
       case 'request repeated':
         timeline.after(there, null, () => land(answered))
-        timeline.after(there + back, null, () => land())
+        timeline.after(
+          draws.chance(0.5, 'networkPick', a, b + 0x20000) ? this.#stallOf(site, a, b) : there + back,
+          null,
+          () => land(),
+        )
         return
       default:
         timeline.after(there, null, () => land(answered))
     }
+  }
+
+  #stallOf({ longestStallMs }: Site, a: number, b: number): number {
+    return Math.min(this.#world.draws.pick(stallsMs, 'networkPick', a, b), longestStallMs)
+  }
+
+  /** Somebody else uses a key that has just acted. */
+  #intrude(site: Site, arriving: Arriving, a: number, b: number): void {
+    const { timeline, draws, faults, record } = this.#world
+    if (site.promises.repeats === null || !draws.chance(0.04, 'intruder', a, b)) return
+    const body = JSON.parse(arriving.body)
+    const op = String(body.op)
+    if (!faults.strike('other payload under a key', `intruder/${a}/${b}`, `${site.name} ${op}`)) return
+    const other = { ...arriving, body: JSON.stringify({ ...body, intruder: true }), sentAt: timeline.now }
+    timeline.after(1 + draws.below(1_000, 'intruder', a, b + 1), null, () => {
+      void Promise.resolve(site.far.receive(other, false)).then(({ status }) =>
+        record({ at: timeline.now, kind: 'intruded', recipient: site.name, op, status }),
+      )
+    })
   }
 
   #ask(life: Life, site: Site, arriving: Arriving, end: (exchange: Exchange) => void): void {
@@ -209,7 +237,7 @@ export class SimulatedInternet {
     timeline.after(there, null, () => {
       if (fault === 'lookup lost') {
         record({ at: timeline.now, ...about, status: null })
-      } else if (fault === 'lookup failed') {
+      } else if (fault === 'lookup failed' || fault === 'tombstone failed') {
         answered(answer(500))
       } else if (closes) {
         void Promise.resolve(site.far.close(arriving)).then((given) => {
@@ -225,8 +253,10 @@ export class SimulatedInternet {
     const id = `ask/${site.name}/${nth}`
     if (!closes) return this.#faultOf(lookupFaults, id, nth, 0, site)
     const { draws, faults } = this.#world
-    if (!draws.chance(0.3, 'lookupFault', nth)) return null
-    return faults.strike('tombstone lost', id, site.name) ? 'tombstone lost' : null
+    const roll = draws.fraction('lookupFault', nth)
+    if (roll >= 0.4) return null
+    const kind = roll < 0.2 ? 'tombstone lost' : 'tombstone failed'
+    return faults.strike(kind, id, site.name) ? kind : null
   }
 
   #faultOf(

@@ -1,15 +1,15 @@
+import type { Counterfoil } from '../../counterfoil.ts'
 import { codeOf } from '../../domain/index.ts'
-import { assign, dismiss, reprocess } from '../../operate/index.ts'
-import type { QuarantineView } from '../../store/index.ts'
+import { type Desk, effects, quarantine, type Seen } from './desks.ts'
 import type { FleetWorld, Ready } from './running.ts'
 import { busyMs } from './workload.ts'
 
-const operator = { name: 'ada', role: 'approver' } as const
+const desks: readonly Desk[] = [quarantine, effects]
 
-/** People who work off quarantine in the middle of it all, on views that may be old, and sometimes twice. */
+/** People who work off quarantine and unknown effects in the middle of it all, on views that may be old, and sometimes twice. */
 export class Operators {
   readonly #world: FleetWorld & { readonly fleet: Ready }
-  #seen: QuarantineView[] = []
+  readonly #seen = new Map<Desk, readonly Seen[]>()
 
   constructor(world: FleetWorld & { readonly fleet: Ready }) {
     this.#world = world
@@ -17,7 +17,7 @@ export class Operators {
 
   plan(): void {
     const { timeline, draws } = this.#world
-    const turns = draws.below(4, 'operator', 0)
+    const turns = draws.below(7, 'operator', 0)
     for (let n = 1; n <= turns; n++) {
       const at = 10_000 + draws.below(busyMs + 10_000, 'operator', n)
       timeline.after(at, null, () => void this.#turn(n))
@@ -28,44 +28,48 @@ export class Operators {
     const { draws, fleet, faults } = this.#world
     const [on] = fleet.ready()
     if (on === undefined) return
+    const desk = draws.pick(desks, 'desk', n)
+    const before = this.#seen.get(desk) ?? []
     // What was seen a while ago is decided on as well.
-    const isOld = this.#seen.length > 0 && draws.chance(0.4, 'operator', n, 1)
-    try {
-      if (!isOld)
-        this.#seen = [...(await on.app.store.listQuarantine({ limit: 20, state: 'waiting' })).entries]
-    } catch {
-      return
-    }
-    const entry = this.#seen[draws.below(this.#seen.length, 'operatorPick', n)]
-    if (entry === undefined) return
+    const isOld = before.length > 0 && draws.chance(0.4, 'operator', n, 1)
+    const seen = isOld ? before : await desk.look(on.app).catch(() => [])
+    this.#seen.set(desk, seen)
+    const subject = seen[draws.below(seen.length, 'operatorPick', n)]
+    if (subject === undefined) return
     const kind = isOld ? 'operator decides on an old view' : 'operator decides'
-    if (!faults.strike(kind, `operator/${n}`, entry.reason)) return
-    await this.#decide(n, entry)
+    if (!faults.strike(kind, `operator/${n}`, subject.about)) return
+    await this.#decide(n, desk, subject)
     if (
       draws.chance(0.4, 'operator', n, 2) &&
-      faults.strike('operator repeats a decision', `operator/${n}/again`, entry.reason)
+      faults.strike('operator repeats a decision', `operator/${n}/again`, subject.about)
     )
-      await this.#decide(n, entry)
+      await this.#decide(n, desk, subject)
   }
 
-  async #decide(n: number, { id, version }: QuarantineView): Promise<void> {
+  async #decide(n: number, desk: Desk, { id, version, acts }: Seen): Promise<void> {
     const { draws, fleet, timeline, record } = this.#world
     const ready = fleet.ready()
     const on = ready[draws.below(ready.length, 'operatorPick', n, 1)]
     if (on === undefined) return
+    const act = draws.pick(acts, 'operatorPick', n, 2)
     const decision = `decision-${n}`
-    const about = { operator, reason: 'because the producer says so', decision, expectedVersion: version }
-    const act = draws.pick(['reprocess', 'reprocess', 'dismiss', 'assign'] as const, 'operatorPick', n, 2)
-    let outcome: string
-    try {
-      const decided =
-        act === 'assign'
-          ? await assign(on.app, id, 'ada', about)
-          : await (act === 'dismiss' ? dismiss : reprocess)(on.app, id, about)
-      outcome = decided.outcome
-    } catch (error) {
-      outcome = codeOf(error) ?? 'internal'
-    }
-    record({ at: timeline.now, kind: 'decided', entry: id, act, decision, outcome })
+    const outcome = await decided(desk, on.app, id, act, { decision, version })
+    record({ at: timeline.now, kind: 'decided', entry: id, version, act, decision, outcome })
+  }
+}
+
+async function decided(
+  desk: Desk,
+  app: Counterfoil,
+  id: string,
+  act: string,
+  { decision, version }: { readonly decision: string; readonly version: number },
+): Promise<string> {
+  const operator = { name: 'ada', role: 'approver' } as const
+  const about = { operator, reason: 'because the producer says so', decision, expectedVersion: version }
+  try {
+    return await desk.decide(app, id, act, about)
+  } catch (error) {
+    return codeOf(error) ?? 'internal'
   }
 }

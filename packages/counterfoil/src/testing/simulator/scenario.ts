@@ -19,6 +19,8 @@ export interface Scenario {
   readonly secrets: readonly string[]
   /** Alerts come to `onAlert`, and to no effect of its own. */
   readonly tellsAlerts?: boolean
+  /** How long its processes lease work for, in milliseconds, where that is known. */
+  readonly leaseMs?: number
   /** @param now the sender's clock, in milliseconds */
   readonly requestOf: (delivery: PlannedDelivery, now: number) => IncomingMessage
 }

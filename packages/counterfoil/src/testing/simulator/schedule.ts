@@ -78,6 +78,7 @@ export async function runSchedule(
     records: await bench.records(timeline.now),
     calmAt,
     tellsAlerts: scenario.tellsAlerts === true,
+    ...(scenario.leaseMs === undefined ? {} : { leaseMs: scenario.leaseMs }),
     promises,
     secrets: scenario.secrets,
   }

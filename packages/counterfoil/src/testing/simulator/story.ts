@@ -50,6 +50,7 @@ function isAbout(entry: Entry, about: ReadonlySet<string>, { records, deliveries
     case 'sent':
     case 'heard':
     case 'acted':
+    case 'intruded':
       return about.has(`${entry.recipient} ${entry.op}`)
     case 'asked':
     case 'closed':
@@ -90,6 +91,8 @@ function wordsOf(entry: Entry, { deliveries, records }: History): string | null 
       return `process ${entry.process} hears of request ${entry.nth} of ${entry.op}: ${entry.status ?? entry.exchange}`
     case 'acted':
       return `${entry.recipient} acts on ${entry.op}${entry.version === null ? '' : `, version ${entry.version}`}`
+    case 'intruded':
+      return `somebody else sends another payload under the key of ${entry.op} to ${entry.recipient}: ${entry.status}`
     case 'asked':
     case 'closed': {
       const effect = records.effects.find(({ idempotencyKey }) => idempotencyKey === entry.key)

@@ -29,6 +29,7 @@ export class Workbench {
   readonly #strayOutbox: StatementSync
   readonly #strayQuarantine: StatementSync
   readonly #rows: StatementSync
+  readonly #causes: StatementSync
   readonly #clear: readonly StatementSync[]
 
   private constructor(guards: Workbench['guards']) {
@@ -65,6 +66,9 @@ export class Workbench {
       "select count(*) as count from counterfoil_receipt r left join counterfoil_quarantine q on q.receipt = r.seq and q.state <> 'released' where (r.state = 'quarantined') <> (q.receipt is not null)",
     )
     this.#rows = db.prepare('select op, times from written')
+    this.#causes = db.prepare(
+      'select e.id as effect, r.id as receipt from counterfoil_effect e left join counterfoil_cause c on c.effect = e.seq left join counterfoil_receipt r on r.seq = c.receipt',
+    )
     this.#clear = ['delete from written', 'delete from move'].map((sql) => db.prepare(sql))
   }
 
@@ -137,6 +141,7 @@ export class Workbench {
       audit: await store.listAudit({ limit: 1_000 }),
       strayOutbox: count(this.#strayOutbox),
       strayQuarantine: count(this.#strayQuarantine),
+      causes: this.#causes.all() as never,
       rows: new Map(this.#rows.all().map(({ op, times }) => [String(op), Number(times)])),
     }
   }

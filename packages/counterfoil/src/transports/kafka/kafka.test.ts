@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { after, before, describe, it, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { KafkaClientConfig } from 'kafka-crab-js'
 import { skipLoudly } from '../../testing/skip.ts'
-import { message, publishOne } from '../conformance.ts'
+import { message, publishOne, untilConfirmed } from '../conformance.ts'
 import type { BrokerMessage, Verdict } from '../consumer.ts'
+import { standStill } from '../fixtures/stand-still.ts'
 import { librdkafka } from './fixtures/librdkafka-package.ts'
+import { isThere, mockCluster } from './fixtures/mock-cluster.ts'
 import { kafkaConsumer, librdkafkaMember, librdkafkaProducer } from './index.ts'
 import { KafkaPublisher } from './publisher.ts'
 
@@ -16,21 +19,7 @@ import { KafkaPublisher } from './publisher.ts'
 const library = await librdkafka()
 
 let brokers = ''
-let mock: unknown
 let places = 0
-
-function listening(): Set<string> {
-  return new Set(
-    readFileSync('/proc/self/net/tcp', 'utf8')
-      .split('\n')
-      .flatMap((line) => {
-        const [, local = '', , state] = line.trim().split(/\s+/)
-        return state === '0A' && local.startsWith('0100007F:')
-          ? [String(Number.parseInt(local.slice(9), 16))]
-          : []
-      }),
-  )
-}
 
 const idempotent = {
   'enable.idempotence': 'true',
@@ -39,19 +28,22 @@ const idempotent = {
   'linger.ms': '0',
 }
 
-function client(configuration: Record<string, string> = {}): KafkaClientConfig {
-  return new library!.KafkaClientConfig({ brokers, clientId: 'tests', configuration })
+function client(configuration: Record<string, string> = {}, at = brokers): KafkaClientConfig {
+  return new library!.KafkaClientConfig({ brokers: at, clientId: 'tests', configuration })
 }
 
-async function producer() {
-  return librdkafkaProducer(client(idempotent).createProducer({}))
+async function producer(at = brokers) {
+  return librdkafkaProducer(client(idempotent, at).createProducer({}))
 }
 
-async function member(topic: string) {
-  const consumer = client({
-    'auto.offset.reset': 'earliest',
-    'session.timeout.ms': '6000',
-  }).createConsumer({
+async function member(topic: string, at: string) {
+  const consumer = client(
+    {
+      'auto.offset.reset': 'earliest',
+      'session.timeout.ms': '6000',
+    },
+    at,
+  ).createConsumer({
     groupId: `of-${topic}`,
     enableAutoCommit: false,
     configuration: { 'auto.offset.reset': 'earliest' },
@@ -60,17 +52,18 @@ async function member(topic: string) {
   return librdkafkaMember(consumer)
 }
 
-/** Consumes until so many were handed over. */
+/** Consumes until so many were handed over, or until that is enough. */
 async function consume(
   topic: string,
-  count: number,
+  enough: number | ((seen: readonly BrokerMessage[]) => boolean),
   verdict: (one: BrokerMessage) => Verdict | Promise<Verdict>,
   inFlight = 8,
+  at = brokers,
 ): Promise<BrokerMessage[]> {
   const seen: BrokerMessage[] = []
   const consumer = kafkaConsumer({
-    member: () => member(topic),
-    deadLetter: { topic: `${topic}-aside`, producer: await producer() },
+    member: () => member(topic, at),
+    deadLetter: { topic: `${topic}-aside`, producer: await producer(at) },
     inFlight,
   })
   await new Promise<void>((resolve) => {
@@ -78,7 +71,7 @@ async function consume(
       take: async (one) => {
         seen.push(one)
         const given = await verdict(one)
-        if (seen.length >= count) resolve()
+        if (typeof enough === 'number' ? seen.length >= enough : enough(seen)) resolve()
         return given
       },
       onFault: () => {},
@@ -97,27 +90,20 @@ if (library === undefined || process.platform !== 'linux')
 else
   describe('transport to Kafka (a mock of its protocol)', { concurrency: true }, () => {
     before(async () => {
-      const known = listening()
-      mock = new library!.KafkaClientConfig({
-        brokers: 'mock',
-        clientId: 'mock',
-        configuration: { 'test.mock.num.brokers': '3' },
-      }).createProducer({})
-      let ports: string[] = []
-      for (let tries = 0; ports.length < 3 && tries < 200; tries++) {
-        ports = [...listening()].filter((port) => !known.has(port))
-        await wait(20)
-      }
-      assert.equal(ports.length, 3)
-      brokers = ports.map((port) => `127.0.0.1:${port}`).join(',')
+      brokers = await mockCluster()
     })
-    after(() => assert.ok(mock))
+    // Last of all: clients that lose their brokers say so at length.
+    const clusters: ChildProcess[] = []
+    after(() => {
+      assert.ok(isThere())
+      for (const cluster of clusters) cluster.kill('SIGKILL')
+    })
 
     const place = () => `place-${++places}`
 
     it('a confirmed message lies there with its id and its data, and one that is sent again has the same id', async () => {
       const topic = place()
-      const publisher = new KafkaPublisher(producer)
+      const publisher = new KafkaPublisher(() => producer())
       const one = message(topic, { data: { text: 'Grüße' } })
       const first = await publishOne(publisher, one, 10_000)
       assert.equal(first.kind, 'confirmed', JSON.stringify(first))
@@ -131,7 +117,7 @@ else
 
     it('messages of one ordering domain lie in one partition, in their order', async () => {
       const topic = place()
-      const publisher = new KafkaPublisher(producer)
+      const publisher = new KafkaPublisher(() => producer())
       for (let version = 1; version <= 6; version++)
         for (const domain of ['a', 'b', 'c'])
           await publishOne(
@@ -150,9 +136,52 @@ else
       }
     })
 
+    it('brokers that stand still in the middle lose nothing that they confirmed, and what is sent again keeps its id and its turn', async () => {
+      const program = join(import.meta.dirname, 'fixtures/mock-cluster-main.ts')
+      const words = ['--conditions=counterfoil:source', program]
+      const cluster = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+      clusters.push(cluster)
+      const [line] = (await once(cluster.stdout, 'data')) as [Buffer]
+      const own = line.toString().trim()
+      const short = { ...idempotent, 'message.timeout.ms': '1000' }
+      const publisher = new KafkaPublisher(async () =>
+        librdkafkaProducer(client(short, own).createProducer({})),
+      )
+      const topic = place()
+      const domains = ['a', 'b', 'c']
+      const each = 20
+      let confirmed = 0
+      let unknown = 0
+      try {
+        await publishOne(publisher, message(topic), 20_000)
+        await Promise.all(
+          domains.map(async (domain) => {
+            for (let version = 1; version <= each; version++) {
+              const one = message(topic, { id: `cf_${domain}_${version}`, order: { domain, version } })
+              await untilConfirmed(publisher, one, () => unknown++)
+              if (++confirmed === each) {
+                await standStill(cluster.pid!)
+                setTimeout(() => cluster.kill('SIGCONT'), 1_500)
+              }
+            }
+          }),
+        )
+        assert.ok(unknown > 0, 'something was under way')
+        const all = (seen: readonly BrokerMessage[]) => new Set(seen.map(idOf)).size === 1 + confirmed
+        const ids = (await consume(topic, all, acknowledge, 1, own)).map(idOf)
+        for (const domain of domains) {
+          const there = ids.filter((id) => id.startsWith(`cf_${domain}_`))
+          const wanted = Array.from({ length: each }, (_, n) => `cf_${domain}_${n + 1}`)
+          assert.deepEqual([...new Set(there)], wanted, 'each is there, and first seen in its turn')
+        }
+      } finally {
+        await publisher.close()
+      }
+    })
+
     it('what was committed is not handed over again, and what was not is; what is refused lies aside whole', async () => {
       const topic = place()
-      const publisher = new KafkaPublisher(producer)
+      const publisher = new KafkaPublisher(() => producer())
       const sent = [message(topic), message(topic), message(topic)]
       for (const one of sent) {
         // One partition, so that the order is known.

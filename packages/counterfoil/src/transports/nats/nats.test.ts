@@ -9,7 +9,7 @@ import { readPubAck } from './outcomes.ts'
 import { NatsPublisher } from './publisher.ts'
 
 withProgram('nats-server', () => {
-  conformance('NATS JetStream', NatsBroker.start, { deduplicates: true })
+  conformance('NATS JetStream', NatsBroker.start, { deduplicates: 'and says so' })
 
   describe('a JetStream subject for each ordering domain', () => {
     let broker: NatsBroker

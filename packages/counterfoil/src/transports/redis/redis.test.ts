@@ -8,7 +8,7 @@ import { withProgram } from '../fixtures/with-program.ts'
 withProgram('redis-server', () => {
   conformance('Redis Streams', () => RedisBroker.start(null), { deduplicates: false })
   conformance('Redis Streams with a duplicate window', () => RedisBroker.start(60_000), {
-    deduplicates: true,
+    deduplicates: 'and says so',
     onlyOut: true,
   })
 

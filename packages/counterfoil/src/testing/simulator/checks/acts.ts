@@ -18,6 +18,7 @@ export const checkActs: Check = (history, found) => {
     checkCount(operation, found)
     checkRepeats(operation, answers, found)
     checkTombstone(operation, answers, found)
+    checkLateActs(operation, found)
   }
   checkOrder(history, found)
 }
@@ -74,7 +75,7 @@ function checkRepeats(
   for (const [index, request] of sent.entries()) {
     const at = sentAt[index]!
     if (open !== undefined) {
-      const absent = provenAbsent(promises, request, open, at, answers)
+      const absent = provenAbsent(promises, request, { first: sentAt[0]!, open, now: at }, answers)
       if (!absent) checkLeave(name, promises, sent[0]!, at - sentAt[0]!, found)
       if (absent) open = undefined
     }
@@ -118,19 +119,38 @@ function checkLeave(
 
 /** A lookup that said "not there", late enough that nothing could still land, and before anything was forgotten. */
 function provenAbsent(
-  { lookup }: Promises,
+  { lookup, repeats, remembersMs }: Promises,
   { recipient, key }: EntryOf<'sent'>,
-  openSince: number,
-  now: number,
+  { first, open, now }: { readonly first: number; readonly open: number; readonly now: number },
   answers: Answers,
 ): boolean {
   if (lookup === null || lookup.finalAfterMs === null || key === null) return false
   const asked = answers.get(`${recipient} ${unquoted(key)}`) ?? []
   // Clocks here differ by a few seconds.
-  const earliest = openSince + lookup.finalAfterMs - 6_000
+  const earliest = open + lookup.finalAfterMs - 6_000
+  const forgets = repeats === null ? Number.POSITIVE_INFINITY : remembersMs
+  const latest = Math.min(now, first + (lookup.findsForMs ?? forgets))
   return asked.some(
-    ({ kind, status, at }) => kind === 'asked' && status === 404 && at >= earliest && at <= now,
+    ({ kind, status, at }) => kind === 'asked' && status === 404 && at >= earliest && at <= latest,
   )
+}
+
+/** Where absence becomes final nothing acts after that: a lookup may have called it absent. */
+function checkLateActs(
+  { name, promises: { lookup }, sentAt, acted }: Operation,
+  found: Parameters<Check>[1],
+): void {
+  const finalAfterMs = lookup?.finalAfterMs ?? null
+  if (finalAfterMs === null) return
+  for (const { at } of acted) {
+    const sent = Math.max(...sentAt.filter((when) => when <= at))
+    if (at - sent > finalAfterMs)
+      found(
+        'I10',
+        name,
+        `it acted ${at - sent} ms after it was sent, and is absent for good after ${finalAfterMs} ms`,
+      )
+  }
 }
 
 /** The guard's header is a structured field: a quoted string. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuditRecord } from '../../../store/index.ts'
+import type { AuditRecord, EffectView } from '../../../store/index.ts'
 import {
   acknowledged,
   acted,
@@ -29,6 +29,18 @@ const unknownFirst = (...more: Entry[]) => ({
 const queryable = { repeats: 'refused', lookup: { finalAfterMs: 60_000 } } as const
 const nothing = { repeats: null, remembersMs: 0 } as const
 const audited = (reason: string) => ({ decision: 'd1', operator: 'ada', reason }) as unknown as AuditRecord
+
+const evidence = (kind: string, fact: string, to = 'withdrawn') =>
+  ({ kind, fact, from: 'unknown', to, by: 'ada', why: 'seen' }) as unknown as EffectView['evidence'][number]
+const decided = (decision: string, outcome: string, act = 'dismiss'): Entry => ({
+  at: 50,
+  kind: 'decided',
+  entry: 'qua_1',
+  version: 1,
+  act,
+  decision,
+  outcome,
+})
 
 /** Histories that break one promise each. Who plants another kind of violation adds it here. */
 const planted: readonly (readonly [Invariant, string, History])[] = [
@@ -114,6 +126,101 @@ const planted: readonly (readonly [Invariant, string, History])[] = [
       records: { effects: [{ ...effect, state: 'unknown', escalated: false }] },
     }),
   ],
+  [
+    'I4',
+    'an effect that nothing caused',
+    history({ records: { causes: [{ effect: 'eff_1', receipt: null }] } }),
+  ],
+  [
+    'I4',
+    'an effect that a receipt in quarantine caused',
+    history({
+      records: {
+        receipts: [receipt, { ...receipt, id: 'rcp_2' as never, eventId: 'e1', state: 'quarantined' }],
+        causes: [{ effect: 'eff_1', receipt: 'rcp_2' }],
+      },
+    }),
+  ],
+  [
+    'I5',
+    'a request after the lease of its attempt',
+    history({ leaseMs: 10_000, ...plus({ at: 11_100, ...again, clock: 11_100 }) }),
+  ],
+  [
+    'I10',
+    'an act after its absence was final',
+    history({
+      ...at(queryable),
+      entries: [
+        { at: 1_000, ...sent },
+        { at: 62_000, ...acted },
+      ],
+    }),
+  ],
+  [
+    'I10',
+    'a repeat after an absence that was only forgotten',
+    history({
+      ...at(queryable),
+      ...unknownFirst(
+        { at: 2_000 + hour, kind: 'asked', recipient: 'main', key: 'cf_1', status: 404, process: 0 },
+        { at: 3_000 + hour, ...again },
+      ),
+    }),
+  ],
+  [
+    'I17',
+    'another payload under a key that was told of the first act',
+    history(plus({ at: 2_000, kind: 'intruded', recipient: 'main', op: 'order/1/act', status: 200 })),
+  ],
+  [
+    'I20',
+    'withdrawn, and no key was closed',
+    history({
+      entries: goodEntries.filter(({ kind }) => kind !== 'acted' && kind !== 'moved'),
+      records: {
+        effects: [
+          { ...effect, state: 'withdrawn', attempts: [], evidence: [evidence('tombstone', 'tombstoned')] },
+        ],
+      },
+    }),
+  ],
+  [
+    'I20',
+    'refused by an operator, found to have acted, and not disputed',
+    history({
+      records: {
+        effects: [
+          {
+            ...effect,
+            state: 'refused',
+            attempts: [],
+            evidence: [
+              evidence('operator', 'operatorRefused', 'refused'),
+              { ...evidence('late-answer', 'confirmed', 'refused'), from: 'refused' },
+            ],
+          },
+        ],
+      },
+    }),
+  ],
+  ['I20', 'an act of an operator that did something else', history(plus(decided('d1', 'released')))],
+  [
+    'I20',
+    'two decisions on one view',
+    history({
+      ...plus(decided('d1', 'assigned', 'assign'), decided('d2', 'dismissed')),
+      records: { audit: [audited('because'), { ...audited('because'), decision: 'd2' }] },
+    }),
+  ],
+  [
+    'I22',
+    'an answer that was heard and is not in the ledger',
+    history({
+      ...at(nothing),
+      records: { effects: [{ ...effect, state: 'unknown' }] },
+    }),
+  ],
   ['I6', 'two rows under one key', history({ records: { effects: [effect, effect] } })],
   [
     'I7',
@@ -172,6 +279,7 @@ const planted: readonly (readonly [Invariant, string, History])[] = [
         at: 50,
         kind: 'decided',
         entry: 'qua_1',
+        version: 1,
         act: 'dismiss',
         decision: 'd1',
         outcome: 'dismissed',
@@ -306,7 +414,15 @@ const planted: readonly (readonly [Invariant, string, History])[] = [
     'I20',
     'a decision that is in no audit log',
     history(
-      plus({ at: 50, kind: 'decided', entry: 'qua_1', act: 'assign', decision: 'd1', outcome: 'assigned' }),
+      plus({
+        at: 50,
+        kind: 'decided',
+        entry: 'qua_1',
+        version: 1,
+        act: 'assign',
+        decision: 'd1',
+        outcome: 'assigned',
+      }),
     ),
   ],
   [
@@ -350,6 +466,31 @@ for (const [invariant, what, broken] of planted) {
     assert.ok(found.includes(invariant), `found ${found.join(', ') || 'nothing'}`)
   })
 }
+
+test('what a person decided on evidence of their own is no violation, nor an answer that died with who heard it', () => {
+  const attempts = [{ ...effect.attempts[0]!, outcome: 'unknown' as const }]
+  const refused = {
+    ...effect,
+    state: 'refused',
+    attempts,
+    evidence: [evidence('operator', 'operatorRefused', 'refused')],
+  } as const
+  assert.deepEqual(violationsOf(history({ records: { effects: [refused] } })), [])
+  const died = plus({ at: 1_200, kind: 'process', process: 0, what: 'dies' })
+  const records = { effects: [{ ...effect, state: 'unknown', attempts, escalated: true } as const] }
+  assert.deepEqual(violationsOf(history({ ...at(nothing), ...died, records })), [])
+})
+
+test('an effect that a person withdrew before any attempt is no violation', () => {
+  const withdrawn = {
+    ...effect,
+    state: 'withdrawn',
+    attempts: [],
+    evidence: [{ ...evidence('operator', 'withdrawn', 'withdrawn'), attempt: null, from: 'planned' }],
+  } as const
+  const quiet = goodEntries.filter(({ kind }) => kind === 'delivered' || kind === 'acknowledged')
+  assert.deepEqual(violationsOf(history({ entries: quiet, records: { effects: [withdrawn] } })), [])
+})
 
 test('every invariant of design.md has a planted violation', () => {
   const covered = new Set(planted.map(([invariant]) => invariant))

@@ -30,6 +30,27 @@ export const checkIdentity: Check = (history, found) => {
   }
   for (const [name, requests] of sends) checkRequests(name, requests, found)
   checkConflicts(history, sends, found)
+  checkLeases(history, sends, found)
+  for (const entry of entries) {
+    if (entry.kind === 'intruded' && entry.status < 400)
+      found('I17', `${entry.recipient} ${entry.op}`, `another payload under its key was told ${entry.status}`)
+  }
+}
+
+/** I5: whoever sends has an attempt in flight by its own clock; once the lease is over, others go by that. */
+function checkLeases(
+  { records, leaseMs }: History,
+  sends: ReadonlyMap<string, readonly Sent[]>,
+  found: Parameters<Check>[1],
+): void {
+  if (leaseMs === undefined) return
+  for (const { recipient, key, attempts } of records.effects) {
+    const name = `${recipient} ${key}`
+    for (const { nth, clock } of sends.get(name) ?? []) {
+      if (clock === undefined || attempts.some(({ begunAt }) => clock < begunAt + leaseMs)) continue
+      found('I5', name, `request ${nth} went out when the lease of every attempt was over`)
+    }
+  }
 }
 
 function checkRequests(name: string, requests: readonly Sent[], found: Parameters<Check>[1]): void {

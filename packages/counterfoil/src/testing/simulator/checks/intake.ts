@@ -56,6 +56,7 @@ function checkReceipts({ records, entries, deliveries }: History, found: Paramet
     found('I3', 'quarantine', `${records.strayQuarantine} receipts or quarantine entries stand alone`)
   checkBytes(records, deliveries, found)
   checkPlans(records, deliveries, found)
+  checkCauses(records, found)
   checkDismissed(records, entries, found)
 }
 
@@ -89,6 +90,21 @@ function checkPlans(
   for (const [op, times] of records.rows)
     if (times !== (written.get(op) ?? 0))
       found('I4', op, `its row was written ${times} times by ${written.get(op) ?? 0} plans`)
+}
+
+/** I4: a receipt is planned with its effects, so each effect names receipts, and all of them are planned. */
+function checkCauses(
+  { causes = [], receipts, effects }: History['records'],
+  found: Parameters<Check>[1],
+): void {
+  const states = new Map<string, string>(receipts.map(({ id, state }) => [id, state]))
+  const names = new Map<string, string>(effects.map(({ id, recipient, key }) => [id, `${recipient} ${key}`]))
+  for (const { effect, receipt } of causes) {
+    const name = names.get(effect) ?? effect
+    if (receipt === null) found('I4', name, 'it names no receipt as its cause')
+    else if (states.get(receipt) !== 'planned')
+      found('I4', name, `receipt ${receipt} caused it, and is ${states.get(receipt)}`)
+  }
 }
 
 function contentOf({ body }: PlannedDelivery): string {
