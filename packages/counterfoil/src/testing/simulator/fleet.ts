@@ -71,7 +71,12 @@ export class Fleet {
 
   end(): void {
     this.#ended = true
-    for (const running of this.#running) if (running !== undefined) running.life.alive = false
+    for (const running of this.#running) {
+      if (running === undefined) continue
+      running.life.alive = false
+      // A transaction that one of them had open would keep everybody else from reading what came of it all.
+      running.abandon()
+    }
   }
 
   crash(life: Life): void {

@@ -73,6 +73,7 @@ export async function runSchedule(
     calmAt + calmMs,
     () => senders.areDone && isSettled(bench, entries, promises, timeline.now),
   )
+  fleet.end()
   entries.push(...bench.moves(timeline.now))
   const history: History = {
     seed,
@@ -85,6 +86,5 @@ export async function runSchedule(
     promises,
     secrets: scenario.secrets,
   }
-  fleet.end()
   return { history, faults: faults.struck, shapes: scenario.shapes, steps: timeline.steps }
 }

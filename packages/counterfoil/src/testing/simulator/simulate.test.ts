@@ -36,3 +36,7 @@ test('nothing of a schedule is kept when it is over, or a long run would end for
   // A schedule's processes, with all that they held, are more than 100 kB.
   assert.ok(grown < 40 * 50_000, `${Math.round(grown / 40)} bytes a schedule`)
 })
+
+test('a schedule comes to its end when a trigger’s transaction is open at its last moment', async () => {
+  assert.deepEqual((await simulate(2_091)).violations, [])
+})
