@@ -16,7 +16,7 @@ test('each protocol bug has a name of its own, and its text stands exactly once 
 })
 
 /** Schedules that are played when the known seed does not catch a bug any more. */
-const scanned = Array.from({ length: 100 }, (_, seed) => seed)
+const scanned = Array.from({ length: 600 }, (_, seed) => seed)
 
 test(`the simulator catches each of ${mutants.length} protocol bugs`, async () => {
   const known = knownSeeds()
