@@ -119,8 +119,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a dispute is not raised',
     rule: 'a fact that contradicts a final state marks it disputed',
     file: 'domain/lifecycle.ts',
-    find: 'refused: final({ confirmed: disputes, accepted: disputes, foundActed: disputes,',
-    replace: 'refused: final({',
+    find: `const disputes: Transition = { kind: 'disputes' }`,
+    replace: `const disputes: Transition = { kind: 'stays' }`,
   },
   {
     name: 'nobody is told of the unknown',

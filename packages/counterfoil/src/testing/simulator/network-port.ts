@@ -21,6 +21,11 @@ const requestFaults: readonly (readonly [FaultKind, number])[] = [
   ['key in flight', 30],
   ['not let in', 15],
 ]
+/** Where a contract bounds how late a request may act, more of them come late. */
+const requestFaultsAtFinal = [
+  ...requestFaults,
+  ['request stalled', 200],
+] as const satisfies typeof requestFaults
 const lookupFaults: readonly (readonly [FaultKind, number])[] = [
   ['lookup lies', 200],
   ['lookup lost', 80],
@@ -103,7 +108,9 @@ export class SimulatedInternet {
     const nth = (this.#sent.get(address) ?? 0) + 1
     this.#sent.set(address, nth)
     const about = { recipient: site.name, op, nth }
-    const fault = this.#faultOf(requestFaults, `send/${address}/${nth}`, hash(address), nth, site)
+    const isFinal = site.promises.lookup?.finalAfterMs != null
+    const list = isFinal ? requestFaultsAtFinal : requestFaults
+    const fault = this.#faultOf(list, `send/${address}/${nth}`, hash(address), nth, site)
     const settle = (exchange: Exchange) => {
       if (!end(exchange)) return
       const status = exchange.kind === 'answered' ? exchange.status : null
