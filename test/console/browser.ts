@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { debianProgram } from '../../packages/counterfoil/src/testing/debian-program.ts'
 import { skipLoudly } from '../../packages/counterfoil/src/testing/skip.ts'
+
+const desk = { width: 1280, height: 800 }
+const phone = { width: 360, height: 740 }
 
 const flags = [
   '--no-sandbox',
@@ -42,7 +46,7 @@ export async function pageFor(
     return undefined
   }
   const context: BrowserContext = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+    viewport: desk,
     ...options,
   })
   const page = await context.newPage()
@@ -93,11 +97,46 @@ export async function findingsOf(page: Page, about: 'all' | 'colours' = 'all'): 
   }, about)
 }
 
+/**
+ * A page as it is now: nothing in it that an accessibility check finds, in light and in dark, and no wider than a phone.
+ * COUNTERFOIL_TEST_SCREENSHOTS names a directory for what a person should see.
+ */
+export async function lookAt(page: Page, name: string): Promise<void> {
+  assert.deepEqual(await findingsOf(page), [], `${name} in light`)
+  await picture(page, name)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  assert.deepEqual(await findingsOf(page, 'colours'), [], `${name} in dark`)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(phone)
+  const { wide, shown } = await page.evaluate(() => {
+    const { document, innerWidth } = globalThis as any
+    return { wide: document.documentElement.scrollWidth, shown: innerWidth }
+  })
+  assert.ok(wide <= shown, `${name} is ${wide} px wide on a phone of ${shown}`)
+  await picture(page, `${name}, phone`)
+  await page.setViewportSize(desk)
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  const { COUNTERFOIL_TEST_SCREENSHOTS: directory } = process.env
+  if (directory === undefined) return
+  mkdirSync(directory, { recursive: true })
+  await page.screenshot({
+    path: join(directory, `${name.replaceAll(/[^\w, -]+/g, '_')}.png`),
+    fullPage: true,
+  })
+}
+
 interface Said {
   readonly reason: string
   readonly evidence?: string
   readonly correlation?: string
+  /** What its further fields get, by their labels; true: a box is ticked. */
+  readonly fields?: Readonly<Record<string, string | true>>
 }
+
+/** Acts whose dialog was checked for accessibility. */
+const checked = new Set<string>()
 
 /**
  * Presses a decision's button, fills what its dialog asks for, and presses the button that decides. When the engine
@@ -108,6 +147,8 @@ export async function decide(page: Page, act: string, said: Said): Promise<void>
     await page.getByRole('button', { name: `${act} …`, exact: true }).click()
     const dialog = page.getByRole('dialog')
     await fill(dialog, said)
+    if (!checked.has(act)) assert.deepEqual(await findingsOf(page), [], `the dialog of '${act}'`)
+    checked.add(act)
     await dialog.locator('button[type=submit]').click()
     const decided = dialog.waitFor({ state: 'detached' }).then(() => true)
     const stale = dialog.getByRole('alert').getByText('decision_stale').waitFor()
@@ -119,7 +160,12 @@ export async function decide(page: Page, act: string, said: Said): Promise<void>
   }
 }
 
-async function fill(dialog: Locator, { reason, evidence, correlation }: Said): Promise<void> {
+async function fill(dialog: Locator, said: Said): Promise<void> {
+  const { reason, evidence, correlation, fields = {} } = said
+  for (const [label, value] of Object.entries(fields)) {
+    const field = dialog.getByLabel(label)
+    await (value === true ? field.check() : field.fill(value))
+  }
   if (evidence !== undefined) await dialog.getByLabel('Evidence').fill(evidence)
   if (correlation !== undefined) await dialog.getByLabel(/recipient's id/).fill(correlation)
   await dialog.getByLabel('Reason').fill(reason)

@@ -24,11 +24,14 @@ describe('decisions at the console', () => {
       world.fail(`"${seat}"`, 'lost-request')
       await world.deliver(`d-${seat}`, 'seat.moved', { id: seat })
     }
-    world.fail('"two@', 'lost-answer')
-    await world.deliver('d-two', 'invoice.reminded', { to: 'two@example.com' })
+    for (const name of ['two', 'three']) {
+      world.fail(`"${name}@`, 'lost-answer')
+      await world.deliver(`d-${name}`, 'invoice.reminded', { to: `${name}@example.com` })
+    }
     for (const number of [1, 2, 3, 4, 5, 6])
       await world.deliver(`q-${number}`, 'seat.ordered', { id: `q${number}` })
     await world.deliver('q-other', 'seat.lost', { id: 'other' })
+    for (const number of [1, 2]) await world.deliver(`q-old-${number}`, 'seat.old', { id: `old-${number}` })
   })
   after(async () => {
     await closeBrowser()
@@ -98,6 +101,45 @@ describe('decisions at the console', () => {
     await decide(page, 'Approve', { reason: 'I saw the photo' })
     await page.getByText('Approved and carried out.').waitFor()
     assert.equal((await effectOf('letter/two@example.com')).state, 'confirmed')
+  })
+
+  test('what the second person rejects leaves the effect as it is', async (t) => {
+    const page = await pageFor(t)
+    if (page === undefined) return
+    await unknown('letter/three@example.com')
+    const { id, version } = await effectOf('letter/three@example.com')
+    await world.api(
+      `effects/${id}/withdraw`,
+      { reason: 'none', evidence: { says: 'gone' }, decision: 'd-3', expectedVersion: version },
+      'olga',
+    )
+    await signIn(page, world.url, tokens.abe, `/console/effects/${id}`)
+    await decide(page, 'Reject', { reason: 'ask them first' })
+    await page.getByText('The proposal was rejected.').waitFor()
+    await page.getByRole('region', { name: 'Proposal' }).waitFor({ state: 'detached' })
+    await answer(page).getByText('Nobody knows yet: letters may have acted.').waitFor()
+    assert.equal((await effectOf('letter/three@example.com')).state, 'unknown')
+  })
+
+  test('all that match are dismissed at once, and the payload of one is read at its receipt', async (t) => {
+    const page = await pageFor(t)
+    if (page === undefined) return
+    await signIn(page, world.url, tokens.abe, '/console/quarantine?type=seat.old')
+    await page.getByRole('button', { name: 'Decide on all that match' }).click()
+    await page.getByLabel('Dismiss: they never start work').check()
+    await page.getByText('2 entries would be decided on').waitFor()
+    await page.getByRole('textbox', { name: 'Reason' }).fill('nobody has these any more')
+    await page.getByRole('button', { name: 'Dismiss them' }).click()
+    await page.getByText('Done: 0 released, 0 kept, 2 dismissed, 0 changed meanwhile.').waitFor()
+    const { receipts } = await world.api('search?q=q-old-1')
+    await page.goto(`${world.url}/console/receipts/${receipts[0].id}`)
+    await decide(page, 'Read the payload', { reason: 'case 13' })
+    await page.locator('.json').getByText('"old-1"').waitFor()
+    const [last] = (await world.api('audit')).audit
+    assert.deepEqual(
+      [last.act, last.operator, last.reason, last.subject],
+      ['receipts.payload', 'abe', 'case 13', receipts[0].id],
+    )
   })
 
   test('an entry is assigned, its payload read, and dismissed; what changed meanwhile is not decided on', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { closeBrowser, findingsOf, pageFor, signIn } from './browser.ts'
+import { closeBrowser, findingsOf, lookAt, pageFor, signIn } from './browser.ts'
 import { badNight } from './scenario.ts'
 import { ConsoleWorld, tokens } from './world.ts'
 
@@ -34,6 +34,7 @@ describe('the pages of the console', () => {
       ['/quarantine', 'Quarantine', /effect-conflict/],
       [`/quarantine/${entry.id}`, 'Quarantine entry', /This delivery waits: nothing was done for it/],
       ['/recipients', 'Recipients', /After an unknown outcome nothing is ever sent again/],
+      ['/backfills', 'Backfills', /No backfill was planned/],
       ['/retention', 'Retention', /Nothing is ever removed/],
       ['/audit', 'Audit', /quarantine\.assign/],
       ['/search?q=inv-47', 'Search: inv-47', /inv-475/],
@@ -54,17 +55,7 @@ describe('the pages of the console', () => {
       await page.locator('.live').waitFor()
       await page.locator('main').getByText(shows).filter({ visible: true }).first().waitFor()
       assert.equal(await page.title(), `${heading} · Counterfoil`)
-      assert.deepEqual(await findingsOf(page), [], `${path} in light`)
-      await page.emulateMedia({ colorScheme: 'dark' })
-      assert.deepEqual(await findingsOf(page, 'colours'), [], `${path} in dark`)
-      await page.emulateMedia({ colorScheme: 'light' })
-      await page.setViewportSize({ width: 360, height: 740 })
-      const { wide, shown } = await page.evaluate(() => {
-        const { document, innerWidth } = globalThis as any
-        return { wide: document.documentElement.scrollWidth, shown: innerWidth }
-      })
-      assert.ok(wide <= shown, `${path} is ${wide} px wide on a phone of ${shown}`)
-      await page.setViewportSize({ width: 1280, height: 800 })
+      await lookAt(page, path)
     }
   })
 

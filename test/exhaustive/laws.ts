@@ -32,9 +32,10 @@ function ofEffect({ far, wire }: State, effect: EffectView, place: number): stri
   const acts = far.acts.filter((act) => act.effect === place).length
   const { state, attempts } = effect
   if (acts > 1) return `I9: ${acts} attempts acted`
-  if (state === 'confirmed' && acts === 0 && far.due.length === 0) return 'confirmed, and nothing acted'
+  if (state === 'confirmed' && acts === 0) return 'I20: confirmed, and nothing acted'
   if ((state === 'refused' || state === 'fenced' || state === 'withdrawn') && acts > 0)
     return `I15, I20: ${state}, and it acted`
+  if (state === 'planned' && acts > 0) return 'I13: planned, and it acted'
   for (const request of wire)
     if (request.effect === place && request.attempt > attempts.length)
       return 'I5: a request without its attempt'

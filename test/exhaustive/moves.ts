@@ -137,13 +137,16 @@ export function answersOf(
     return [
       [status, { ...state, far }],
       [null, { ...state, far }],
+      [500, { ...state, far }],
       [null, state],
+      [500, state],
     ]
   }
   const truth = lookup(state.far, effect)
   const known = state.far.keys[effect]
   const mayHide = shape.contract.lookup?.absence.final === false || (known?.shownAt ?? 0) > state.now
-  return [[truth, state], [null, state], ...(mayHide && truth !== 404 ? ([[404, state]] as const) : [])]
+  const hidden = mayHide && truth !== 404 ? ([[404, state]] as const) : []
+  return [[truth, state], [null, state], [500, state], ...hidden]
 }
 
 /** What a worker knows once its question is answered. */
@@ -166,8 +169,8 @@ export function toldOf(
 // The network and the recipient.
 
 function travels(scene: Scene, state: State, request: Request, add: Add): void {
-  const { attempt, copy } = request
-  const name = `${copy ? 'the copy' : 'the request'} of attempt ${attempt}`
+  const { effect, attempt, copy } = request
+  const name = `${copy ? 'the copy' : 'the request'} of attempt ${attempt} of effect ${effect + 1}`
   const gone = { ...state, wire: state.wire.filter((other) => other !== request) }
   add(`${name} is lost`, gone)
   const [arrived, status] = arrives(scene, gone, request, false)
@@ -277,7 +280,8 @@ export function passesTo({ shape }: Scene, state: State, now: Instant): State {
 // What answers prove, by the functions that ship.
 
 export const notSent: Outcome = { kind: 'notActed', why: 'nothing was sent' }
-export const noAnswer: Outcome = { kind: 'unknown', why: 'no answer' }
+const unclear: Exchange = { kind: 'unclear', why: 'no answer' }
+export const noAnswer: Outcome = classify({}, unclear, 0)
 
 const read = new WeakMap<Contract, Map<number, Outcome>>()
 
@@ -289,7 +293,6 @@ export function outcomeOf(contract: Contract, status: number): Outcome {
   return outcome
 }
 
-const unclear: Exchange = { kind: 'unclear', why: 'no answer' }
 const nothing = new Uint8Array(0)
 
 function answer(status: number): Exchange {

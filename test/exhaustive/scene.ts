@@ -14,6 +14,11 @@ export interface Scene {
   readonly attempts: number
 }
 
+/** Two effects of one ordering domain where the recipient orders; otherwise two events that cause one effect. */
+export function sceneOf(shape: Shape, attempts: number): Scene {
+  return { shape, events: 'version' in shape ? 'ordered' : 'shared', attempts }
+}
+
 export const nobody: Worker = { doing: { kind: 'idle' }, calls: [] }
 
 export function initialState({ events }: Scene): State {

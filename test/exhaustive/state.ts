@@ -149,7 +149,7 @@ function learnedKey(learned: Learned): string {
       return `answer${learned.attempt}${learned.outcome.kind}${learned.outcome.status}`
     case 'lookup':
     case 'tombstone':
-      return `${learned.kind}${learned.finding.kind}${learned.finding.status}@${learned.askedAt}-${learned.answeredAt}`
+      return `${learned.kind}${learned.finding.kind}@${learned.askedAt}-${learned.answeredAt}`
     case 'leaseEnded':
     case 'operator':
     case 'escalate':

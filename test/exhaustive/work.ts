@@ -99,14 +99,13 @@ export function repeat(scene: Scene, state: State, who: Who): State | 'cut' {
   return unchanged ? begin(scene, state, who, effect, 'repeatBegun', decidedAt) : withDoing(state, who, idle)
 }
 
-/** The check of the lease, then the first byte. */
+/** The first byte, after the check of the lease. */
 export function send(state: State, who: Who): State {
-  const { effect, attempt, leaseUntil, fresh } = doingOf(state, who, 'begun')
+  const { effect, attempt, fresh } = doingOf(state, who, 'begun')
   const { calls } = state.workers[who]
   const call: Call = { effect, attempt, answer: null, late: false }
   const payload = state.effects[effect]!.fingerprint
   const sent = { effect, attempt, sentAt: state.now, payload, copy: false }
-  if (state.now >= leaseUntil) throw new Error('ask leaseEnded first')
   const worker: Worker = { doing: { kind: 'calling', effect, attempt, fresh }, calls: [...calls, call] }
   return { ...state, wire: [...state.wire, sent], workers: both(state, who, worker) }
 }

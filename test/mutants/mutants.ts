@@ -119,8 +119,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a dispute is not raised',
     rule: 'a fact that contradicts a final state marks it disputed',
     file: 'domain/lifecycle.ts',
-    find: 'refused: final({ confirmed: disputes, accepted: disputes,',
-    replace: 'refused: final({ accepted: disputes,',
+    find: 'refused: final({ confirmed: disputes, accepted: disputes, foundActed: disputes,',
+    replace: 'refused: final({',
   },
   {
     name: 'nobody is told of the unknown',
@@ -242,9 +242,9 @@ export const mutants: readonly Mutant[] = [
     name: 'the body is made anew for a repeat',
     rule: 'all attempts of an effect carry the same bytes',
     file: 'recipients/http-recipient.ts',
-    find: '    return { method, path, body, headers: { ...stored.headers, ...own } }',
-    replace: `    const anew = body === null ? null : Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(body).toString()), at: about?.begunAt }))
-    return { method, path, body: anew, headers: { ...stored.headers, ...own } }`,
+    find: '    return { ...stored, headers: { ...stored.headers, ...own } }',
+    replace: `    const body = stored.body === null ? null : Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(stored.body as never).toString()), at: about?.begunAt }))
+    return { ...stored, body, headers: { ...stored.headers, ...own } }`,
   },
   {
     name: 'the attempt is written after the call',
@@ -459,6 +459,12 @@ export const mutants: readonly Mutant[] = [
     replace: `  if (row.kind === 'tombstoned') return { kind: 'act' }
   if (row.kind === 'answered' && row.at < 0) {
 `,
+    // What acts on a closed key cannot be written beside its tombstone.
+    also: {
+      file: 'guard/sqlite/statements.ts',
+      find: `insert into \${key} (id, key, fingerprint,`,
+      replace: `insert or replace into \${key} (id, key, fingerprint,`,
+    },
   },
   {
     name: 'guard: the key is not kept',

@@ -23,26 +23,30 @@ const acts: Readonly<Record<ShownBackfill['state'], readonly Act[]>> = {
   halted: ['resume'],
   done: [],
 }
-const words: Readonly<Record<Act, { button: string; title: string; says: string }>> = {
+const words: Readonly<Record<Act, { button: string; title: string; says: string; done: string }>> = {
   approve: {
     button: 'Approve',
     title: 'Approve this plan',
     says: 'You stand for this input, as it is now: its digest is bound to your name. Nothing is taken in yet.',
+    done: 'You approved it.',
   },
   run: {
     button: 'Run',
     title: 'Run this backfill',
     says: 'The server takes it in chunk by chunk, behind live traffic. It can be paused at any time.',
+    done: 'You let it run.',
   },
   pause: {
     button: 'Pause',
     title: 'Pause this backfill',
     says: 'The chunk in work is still taken in, and none after it.',
+    done: 'You paused it.',
   },
   resume: {
     button: 'Resume',
     title: 'Go on with this backfill',
     says: 'It goes on where it stopped: what was taken in is not taken in again.',
+    done: 'You let it go on.',
   },
 }
 
@@ -66,7 +70,7 @@ export function Backfill() {
       ...(rate === undefined ? {} : { rate: rate === '' ? null : Number(rate) }),
     }
     await tell(`${path}/${act}`, { reason, decision, ...body })
-    return `Done: ${words[act!].button.toLowerCase()}.`
+    return words[act!].done
   }
   return (
     <Page title="Backfill" about={params.name} asked={asked}>
@@ -126,11 +130,12 @@ export function Backfill() {
                   items cannot be read and are left out
                 </label>
               )}
-              {act === 'run' && (
+              {(act === 'run' || act === 'resume') && (
                 <Field
                   name="rate"
                   label="Items a second, at most"
                   hint="Empty: as many as live traffic leaves room for."
+                  value={backfill.run.rate === null ? '' : String(backfill.run.rate)}
                   optional
                 />
               )}
@@ -203,7 +208,7 @@ function Plan({ of: { state, plan, run } }: { readonly of: ShownBackfill }) {
       of={[
         ['state', <State key="state" of={state} />],
         ['producer', plan.producer],
-        ['source', JSON.stringify(plan.source)],
+        ['source', sourceInWords(plan.source)],
         ['planned', <Exact key="at" at={plan.at} />],
         ['by', plan.by],
         ['digest', <Id key="digest" of={plan.digest} label="digest" />],
@@ -262,6 +267,11 @@ function Gap({ count, what, first }: { count: number; what: string; first: reado
       )}
     </li>
   )
+}
+
+function sourceInWords(source: ShownBackfill['plan']['source']): string {
+  if (source.kind === 'listed') return `listed by the configuration, until ${instantInWords(source.until)}`
+  return `${source.kind === 'events' ? 'events in' : 'stored requests in'} ${source.path}`
 }
 
 function countOf(counts: Readonly<Record<string, number>>, name: string): number {

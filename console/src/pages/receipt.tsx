@@ -82,11 +82,7 @@ function Verdict({ of: { receipt, quarantine, effects } }: { readonly of: ShownR
         {receipt.state === 'quarantined' && 'Accepted, and in quarantine: nothing was done for it.'}
       </p>
       <p>
-        Its{' '}
-        {receipt.provenance === 'signed'
-          ? 'signature was verified and covers id and type'
-          : 'signature was verified; it does not cover id and type'}
-        .{copies}
+        {vouched(receipt)}.{copies}
         {quarantine !== null && quarantine !== undefined && (
           <>
             {' '}
@@ -96,6 +92,17 @@ function Verdict({ of: { receipt, quarantine, effects } }: { readonly of: ShownR
       </p>
     </section>
   )
+}
+
+/** What stands for it. */
+function vouched({ provenance, waived, origin }: ShownReceipt['receipt']): string {
+  const approval = `the approval of ${origin} stands for it`
+  if (waived === 'signature') return `Its signature was not checked: ${approval}`
+  const covers =
+    provenance === 'signed'
+      ? 'Its signature was verified and covers id and type'
+      : 'Its signature was verified; it does not cover id and type'
+  return waived === 'freshness' ? `${covers}. How old it is was not checked: ${approval}` : covers
 }
 
 function Delivery({ of: { receipt } }: { readonly of: ShownReceipt }) {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { RetentionHorizons, RetentionPlan } from '../../../packages/counterfoil/src/operate/index.ts'
 import { tell } from '../api/ask.ts'
 import { useAsked } from '../api/use-asked.ts'
 import { Decide, type Words } from '../decide/decide.tsx'
@@ -6,11 +7,10 @@ import { HorizonChart } from '../parts/horizon-chart.tsx'
 import { Page } from '../parts/page.tsx'
 import { Rows } from '../parts/rows.tsx'
 import { instantInWords, lengthOf } from '../parts/when.tsx'
-import type { Horizons, RetentionPlan } from '../retention.ts'
 import { covers, useSession } from '../session.ts'
 
 /** Both null where the configuration says nothing of retention. */
-type Answer = { readonly horizons: Horizons | null; readonly plan: RetentionPlan | null }
+type Answer = { readonly horizons: RetentionHorizons | null; readonly plan: RetentionPlan | null }
 
 export function Retention() {
   const { operator } = useSession()

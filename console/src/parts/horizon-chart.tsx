@@ -1,5 +1,5 @@
 import { scaleLinear } from 'd3-scale'
-import type { Horizons } from '../retention.ts'
+import type { RetentionHorizons } from '../../../packages/counterfoil/src/operate/index.ts'
 import { lengthOf } from './when.tsx'
 
 const day = 86_400_000
@@ -17,7 +17,11 @@ const parts = [
 ] as const
 
 /** The horizons of each way from a producer to a recipient, one after the other, against how long evidence is kept. */
-export function HorizonChart({ of: { combinations, periods, audit, needed } }: { readonly of: Horizons }) {
+export function HorizonChart({
+  of: { combinations, periods, audit, needed },
+}: {
+  readonly of: RetentionHorizons
+}) {
   const drawn = combinations.slice(0, maxDrawn)
   const most = Math.max(needed.ms, periods.evidenceMs, periods.payloadMs, periods.boundaryMs ?? 0)
   const x = scaleLinear([0, most / day], [0, width]).nice(5)

@@ -32,7 +32,7 @@ export interface SignInOptions {
 export interface TwoPersons {
   /** Names of effects, such as `invoice.collect`; `all` for every one. */
   readonly effects?: readonly string[] | 'all'
-  /** A run over more quarantine entries than this. */
+  /** A run over more quarantine entries than this, and an erasure of more receipts and effects. */
   readonly many?: number
 }
 

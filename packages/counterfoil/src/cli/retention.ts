@@ -127,6 +127,10 @@ async function eraseMany(app: Counterfoil, query: ErasureQuery, invocation: Invo
     onProgress: ({ payloads, requests }) => out.progress(payloads + requests, null),
   })
   out.json({ decision: act.decision, ...run })
+  if (run.state === 'proposed') {
+    out.line('proposed: nothing was destroyed. Another approver has to give the same command.')
+    return exit.done
+  }
   out.line(`${run.payloads} payloads and ${run.requests} requests destroyed; their evidence stays`)
   if (run.open > 0) out.line(`${run.open} were left: settle or withdraw, dismiss, then plan again`)
   return run.open === 0 ? exit.done : exit.problem

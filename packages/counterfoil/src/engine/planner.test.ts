@@ -91,7 +91,7 @@ function recordingStore(clock: VirtualClock, openAfterMs = 0) {
 
 async function plan(
   triggers: readonly Trigger[],
-  about: { tries?: number; openAfterMs?: number; runMs?: number; places?: FirstPlaces } = {},
+  about: { tries?: number; origin?: string; openAfterMs?: number; runMs?: number; places?: FirstPlaces } = {},
 ) {
   const clock = new VirtualClock(0)
   const seen = recordingStore(clock, about.openAfterMs)
@@ -116,7 +116,7 @@ async function plan(
   const done = planEvent(ports as never, settings as never, {
     outbox: 1,
     tries: about.tries ?? 0,
-    event,
+    event: { ...event, origin: about.origin ?? event.origin },
     trace: null,
   }).then((result) => {
     planned = result
@@ -144,6 +144,16 @@ describe('a trigger', () => {
     )
     assert.match(seen.plans[0]?.effects[0]?.idempotencyKey ?? '', /^cf_/)
     assert.equal(seen.plans[0]?.plannedBy, 'v1')
+  })
+
+  test('of a backfilled event plans effects that wait behind those of live ones', async () => {
+    const one = trigger('t', {
+      on,
+      plan: (_, { effect }) => effect(openSeat, { key: 'invoice/481/seat', payload: { seat: '1' } }),
+    })
+    const planned = async (origin: string) => (await plan([one], { origin })).plans[0]?.effects[0]
+    assert.equal((await planned('backfill/march'))?.behind, true)
+    assert.equal((await planned('live'))?.behind, undefined)
   })
 
   test('whose condition does not hold plans nothing, and the receipt is planned all the same', async () => {

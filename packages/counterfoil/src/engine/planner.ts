@@ -188,8 +188,9 @@ async function toPlan(
   }
   const at = ports.clock.now()
   const effects: NewEffect[] = []
+  const lane = work.event.origin === 'live' ? {} : { behind: true as const }
   for (const one of declared)
-    effects.push({ ...(await toEffect(ports, settings.recipients, one, at)), trace })
+    effects.push({ ...(await toEffect(ports, settings.recipients, one, at)), trace, ...lane })
   return {
     outbox: work.outbox,
     receipt: work.event.receipt,

@@ -2,10 +2,10 @@ import { CounterfoilError, chunkDigest } from '../domain/index.ts'
 import { type BackfillIntake, type BackfillItem, beginning } from '../intake/index.ts'
 import type { BackfillChunk, BackfillView, Store } from '../store/index.ts'
 
-/** Items of one chunk: few, so that live work waits for none of them long. */
-export const chunkItems = 100
+/** Items of one chunk: few, so that a live delivery that meets one in the store waits a millisecond or two for it. */
+export const chunkItems = 25
 /** Bytes of one chunk; a larger item goes alone. */
-export const chunkBytes = 256 * 1024
+export const chunkBytes = 64 * 1024
 const page = 500
 
 export interface FoundChunk {

@@ -1,7 +1,10 @@
 import type { Counterfoil } from '../counterfoil.ts'
 
-/** Receipts that may wait for their plan, and effects for their first attempt, before a backfill adds to them. */
-export const maxWaiting = 1_000
+/**
+ * Receipts that may wait for their plan, and effects for their first attempt, before a backfill adds to them. Few:
+ * what waits together is planned together, in one transaction that live deliveries wait for.
+ */
+export const maxWaiting = 200
 /** Receipts beyond which it waits even when nobody seems to plan: live deliveries are refused long after that. */
 export const maxUnplanned = 50_000
 const lookMs = 50
@@ -40,7 +43,7 @@ export class Pace {
     this.#nextAt = Math.max(this.#nextAt, clock.now() - lookMs) + (items * 1_000) / this.#rate
   }
 
-  /** After a chunk that the store took so long for: as long again is left to others. */
+  /** After a chunk that it took so long to prepare and to keep: as long again is left to others. */
   async rest(tookMs: number): Promise<void> {
     await this.wait(Math.min(tookMs, 1_000))
   }

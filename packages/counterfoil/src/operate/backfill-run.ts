@@ -74,8 +74,8 @@ async function takeInFrom(app: Counterfoil, turn: BackfillTurn, leased: Backfill
     await pace.turn(chunk.items)
     await waiting.end()
     if (!goesOn()) return
-    const prepared = await prepare(intake, items)
     const begun = performance.now()
+    const prepared = await prepare(intake, items)
     const taken = await app.store.acceptChunk({
       ...leaseOf(app, turn),
       ...prepared,

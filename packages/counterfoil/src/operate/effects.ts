@@ -1,5 +1,5 @@
 import type { Counterfoil } from '../counterfoil.ts'
-import { CounterfoilError } from '../domain/index.ts'
+import { CounterfoilError, type EffectId } from '../domain/index.ts'
 import type { EffectQuery, EffectStory, EffectView } from '../store/index.ts'
 import { type Act, auditRow, idUsed } from './decision.ts'
 import { actionsOf, type EffectAction } from './effect-actions.ts'
@@ -14,14 +14,27 @@ export interface ShownEffect extends ToldEffect {
   readonly proposal: Proposal | null
 }
 
-/** @throws CounterfoilError `not_authorised` */
+export interface EffectPage {
+  readonly effects: readonly EffectView[]
+  /** Where the next page begins; null when there is none. */
+  readonly next: EffectId | null
+}
+
+/** Effects that one page looks at, at most: what it costs has a limit, whatever the filter leaves over. */
+export const effectReach = 10_000
+
+/** Newest first. A page may be short and still not the last. @throws CounterfoilError `not_authorised` */
 export async function listEffects(
-  app: Counterfoil,
+  { store }: Counterfoil,
   operator: Operator,
-  query: EffectQuery,
-): Promise<EffectView[]> {
+  query: Omit<EffectQuery, 'within'>,
+): Promise<EffectPage> {
   authorise(operator, 'effects.list')
-  return await app.store.listEffects(query)
+  // Of those confirmed no index is kept; every other state has one, and is walked to its end.
+  const filters = query.state === 'confirmed'
+  const effects = await store.listEffects(filters ? { ...query, within: effectReach } : query)
+  if (effects.length === query.limit) return { effects, next: effects.at(-1)!.id }
+  return { effects, next: filters ? await store.endOfEffects({ ...query, within: effectReach }) : null }
 }
 
 /** By effect id. @throws CounterfoilError `not_authorised`, `not_found` */
@@ -34,7 +47,7 @@ export async function showEffect(app: Counterfoil, operator: Operator, id: strin
 export async function listUnknown(
   app: Counterfoil,
   operator: Operator,
-  query: Omit<EffectQuery, 'state'>,
+  query: Omit<EffectQuery, 'state' | 'within'>,
 ): Promise<ShownEffect[]> {
   authorise(operator, 'effects.list')
   const effects = await app.store.listEffects({ ...query, state: 'unknown' })

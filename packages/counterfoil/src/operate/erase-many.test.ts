@@ -60,6 +60,27 @@ describe('erasing what a query finds', () => {
   })
   afterEach(() => database.close())
 
+  test('above the limit of two persons the first only proposes, and another one who asks for the same does it', async () => {
+    const guarded = counterfoil({
+      store,
+      clock: world.clock,
+      triggers: [],
+      recipients: [],
+      twoPersons: { many: 59 },
+    })
+    const { digest } = await planErasure(guarded, oona, byMail)
+    for (const decision of ['erase-1', 'erase-1', 'erase-2']) {
+      const run = await runErasure(guarded, byMail, digest, act(decision))
+      assert.deepEqual([run.state, run.payloads], ['proposed', 0])
+    }
+    assert.equal(await left(), 120)
+    const second = { ...act('erase-3'), operator: { name: 'ada', role: 'approver' } as const }
+    const run = await runErasure(guarded, byMail, digest, second)
+    assert.deepEqual([run.state, run.payloads], ['done', 60])
+    const acts = (await store.listAudit({ limit: 9 })).map((row) => `${row.operator} ${row.act}`)
+    assert.deepEqual([...new Set(acts)], ['ada retention.erase-many', 'dana retention.propose-erase-many'])
+  })
+
   for (const [name, query, found] of [
     ['a value in the payload', byMail, { receipts: 60, effects: 0 }],
     ['the beginning of a key', { keyPrefix: 'customer/olga/' }, { receipts: 0, effects: 60 }],

@@ -35,8 +35,8 @@ export interface ErasurePlan {
 }
 
 export interface ErasureRun {
-  /** `more`: the same call goes on. */
-  readonly state: 'done' | 'more'
+  /** `more`: the same call goes on. `proposed`: it waits for another approver to ask for the same. */
+  readonly state: 'done' | 'more' | 'proposed'
   readonly payloads: number
   readonly requests: number
   /** Left, because they are not done with: an effect that is not final still needs its request. */
@@ -101,10 +101,18 @@ export async function runErasure(
     decision,
   })
   const [last] = await app.store.listAudit({ partsOf: act.decision, limit: 1 })
-  if (last === undefined && (await survey(app, query, through)).digest !== digest) {
-    throw new CounterfoilError('selection_changed', 'The query finds other records than it did.', {
-      hint: 'Plan it again, look at it, and give its digest under a new decision id.',
-    })
+  if (last === undefined) {
+    const plan = await survey(app, query, through)
+    if (plan.digest !== digest) {
+      throw new CounterfoilError('selection_changed', 'The query finds other records than it did.', {
+        hint: 'Plan it again, look at it, and give its digest under a new decision id.',
+      })
+    }
+    const { many: limit = Number.POSITIVE_INFINITY } = app.twoPersons
+    if (plan.receipts + plan.effects > limit && !(await isSeconded(app, digest, act))) {
+      await propose(app, digest, act)
+      return { state: 'proposed', ...nothing }
+    }
   }
   const begun = await app.store.audit({ ...rowOf(act.decision, {}), result: {} })
   if (begun.kind === 'other') throw idUsed(begun.existing)
@@ -139,6 +147,18 @@ export async function runErasure(
     await giveWay(app)
   }
   return { state: 'done', ...totals }
+}
+
+/** Another person has asked for the same records to be erased. */
+async function isSeconded(app: Counterfoil, digest: string, { operator }: Act): Promise<boolean> {
+  const rows = await app.store.listAudit({ subject: digest, limit: 100 })
+  return rows.some((row) => row.act === 'retention.propose-erase-many' && row.operator !== operator.name)
+}
+
+async function propose(app: Counterfoil, digest: string, act: Act): Promise<void> {
+  const row = auditRow(act, 'retention.propose-erase-many', { subject: digest, at: app.clock.now() })
+  const audited = await app.store.audit({ ...row, result: {} })
+  if (audited.kind === 'other') throw idUsed(audited.existing)
 }
 
 /** @throws CounterfoilError `decision_invalid` */

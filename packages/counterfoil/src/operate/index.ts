@@ -18,6 +18,8 @@ export type { Act, Decision } from './decision.ts'
 export { type EffectAct, type EffectAction, effectActs } from './effect-actions.ts'
 export { answerProposal, decideOnEffect, type EffectAnswer } from './effect-decide.ts'
 export {
+  type EffectPage,
+  effectReach,
   listEffects,
   listUnknown,
   readEffectRequest,

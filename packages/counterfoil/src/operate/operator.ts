@@ -48,6 +48,7 @@ const needs = {
   'retention.erase': 'approver',
   'retention.erase-plan': 'operator',
   'retention.erase-many': 'approver',
+  'retention.propose-erase-many': 'approver',
   'quarantine.propose-many': 'approver',
   'audit.list': 'viewer',
   'audit.verify': 'viewer',

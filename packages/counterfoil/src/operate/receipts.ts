@@ -70,7 +70,7 @@ function timeline({ receipt, quarantine, effects }: ReceiptStory): ShownReceipt[
   say(
     receipt.receivedAt,
     'received',
-    `verified and accepted as ${receipt.origin} delivery ${receipt.eventId}`,
+    `${receipt.waived === 'signature' ? 'accepted unverified' : 'verified and accepted'} as ${receipt.origin} delivery ${receipt.eventId}`,
   )
   say(
     quarantine?.at ?? null,

@@ -17,12 +17,11 @@ import { readBody, text, textOrNull, texts } from './request-body.ts'
 export function effectsApi(api: Api, app: Counterfoil): void {
   api.get('/effects', async (context) => {
     const { limit, before, recipient, state } = context.req.query()
-    const asked = page(limit)
-    const effects = await listEffects(app, context.get('operator'), {
-      ...asked,
+    const query = {
+      ...page(limit),
       ...given({ before, recipient, state: oneOf('state', state, effectStates) }),
-    })
-    return context.json({ effects, next: effects.length < asked.limit ? null : effects.at(-1)!.id })
+    }
+    return context.json(await listEffects(app, context.get('operator'), query))
   })
   api.get('/unknown', async (context) => {
     const { limit, before, recipient } = context.req.query()

@@ -6,6 +6,7 @@ export const readingCalls: ReadonlySet<string> = new Set([
   'endOfWalk',
   'showReceipt',
   'listEffects',
+  'endOfEffects',
   'listEffectsByKey',
   'showEffects',
   'listQuarantine',

@@ -178,6 +178,8 @@ export interface Store {
   /** By receipt id. */
   showReceipt(id: string): Promise<ReceiptStory | null>
   listEffects(query: EffectQuery): Promise<EffectView[]>
+  /** The last effect that a page within so many looks at; null when it looks at all there are. */
+  endOfEffects(query: { before?: string; recipient?: string; within: number }): Promise<EffectId | null>
   /** Those whose key begins so, by key and then recipient, in the order of bytes. */
   listEffectsByKey(query: EffectKeyQuery): Promise<EffectView[]>
   /** By effect id, effect key, or idempotency key; all that match. */
@@ -391,6 +393,8 @@ export interface NewEffect extends EffectRecord {
   readonly request: Sealed
   /** It has an order, and is not begun before every effect of an earlier version in its domain here is final. */
   readonly inTurn?: true
+  /** A backfill caused it: until its first attempt it waits behind what live traffic caused. Not where it is in turn. */
+  readonly behind?: true
   /**
    * Where this plan creates the effect, its first attempt begins in the same transaction, at the time of the plan:
    * decisions 2 and 3 in one commit, for a worker that has a place free.
@@ -521,6 +525,8 @@ export interface ReceiptQuery extends Page {
 export interface EffectQuery extends Page {
   readonly recipient?: string
   readonly state?: EffectState
+  /** Where those confirmed are asked for: looks at so many of the newest at most. The page may be short then. */
+  readonly within?: number
 }
 
 export interface EffectKeyQuery {

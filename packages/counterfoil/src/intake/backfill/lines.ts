@@ -3,6 +3,8 @@ import { createReadStream } from 'node:fs'
 import type { BackfillItem, ReadOptions } from './item.ts'
 
 const newline = 0x0a
+/** What is looked through in one turn of the event loop: a millisecond's work, as deliveries come in between. */
+const portionBytes = 64 * 1024
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /**
@@ -26,7 +28,7 @@ export async function* readLines(
     return isBlank ? null : { place: `line ${before}`, bytes, digest, next: { at, before } }
   }
   let read = from.at
-  for await (const chunk of createReadStream(path, { start: from.at, highWaterMark: 256 * 1024 })) {
+  for await (const chunk of createReadStream(path, { start: from.at, highWaterMark: portionBytes })) {
     const portion = chunk as Buffer
     let begin = 0
     for (;;) {

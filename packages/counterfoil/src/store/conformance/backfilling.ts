@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { noCounts } from '../../domain/index.ts'
 import type { BackfillPlan, BackfillView, NewBackfill } from '../backfills.ts'
-import type { Acceptance, ChunkAcceptance, Store } from '../store.ts'
+import type { Acceptance, ChunkAcceptance, EffectWork, NewEffect, Store } from '../store.ts'
 import {
   accepted,
   alice,
@@ -16,6 +16,8 @@ import {
   on,
   planFor,
   plansOf,
+  settled,
+  settlement,
   start,
   unfit,
 } from './given.ts'
@@ -192,6 +194,55 @@ export function backfilling(make: MakeStore): void {
       assert.equal((await events(2)).length, 2)
       assert.equal((await events(2)).length, 1)
       assert.deepEqual(await events(2), [])
+    }),
+  )
+
+  it(
+    'its effects are begun behind all live ones, and what was begun once waits behind nothing',
+    on(make, async (store) => {
+      const plan = async (key: string, at: number, about: Partial<NewEffect>) => {
+        const effect = { ...newEffect({ key, recipient: 'seats' }), plannedAt: at, ...about }
+        const planned = { ...planFor(await accepted(store), effect), at }
+        assert.equal((await store.plan(planned)).kind, 'planned')
+      }
+      const take = async (now: number, slots: number) =>
+        (await store.takeDue({ worker: alice, now, leaseMs, slots: { seats: slots } }))
+          .map((work) => work as EffectWork)
+          .sort((a, b) => (a.effect.key < b.effect.key ? -1 : 1))
+      const keys = (taken: readonly EffectWork[]) => taken.map(({ effect }) => effect.key)
+      const ordered = (domain: string) => ({ order: { domain, version: 1 } })
+      await plan('old 1', start, { behind: true })
+      await plan('old 2', start + 1, { behind: true, ...ordered('a') })
+      await plan('old 3', start + 2, { behind: true })
+      await plan('live 1', start + 1_000, {})
+      await plan('live 2', start + 2_000, ordered('b'))
+      assert.deepEqual(keys(await take(start + 5_000, 2)), ['live 1', 'live 2'])
+      const [first, ...others] = await take(start + 5_000, 2)
+      assert.deepEqual(keys([first!, ...others]), ['old 1', 'old 2'])
+      await settled(store, settlement(first!, { to: 'planned', dueAt: start + 6_000 }))
+      await plan('live 3', start + 7_000, {})
+      assert.deepEqual(keys(await take(start + 8_000, 1)), ['old 1'])
+      assert.deepEqual(keys(await take(start + 8_000, 3)), ['live 3', 'old 3'])
+      assert.deepEqual(keys(await take(start + 8_000, 3)), [])
+    }),
+  )
+
+  it(
+    'its effects keep their place among those that are taken in turn',
+    on(make, async (store) => {
+      const plan = async (version: number, about: Partial<NewEffect>) => {
+        const order = { domain: 'a', version }
+        const effect = { ...newEffect({ key: `a ${version}`, recipient: 'stream' }), order, ...about }
+        assert.equal((await store.plan(planFor(await accepted(store), effect))).kind, 'planned')
+      }
+      await plan(2, { inTurn: true })
+      await plan(1, { inTurn: true, behind: true })
+      const slots = { stream: 2 }
+      const taken = await store.takeDue({ worker: alice, now: start, leaseMs, slots, inTurn: ['stream'] })
+      assert.deepEqual(
+        taken.map(({ effect }) => effect.key),
+        ['a 1'],
+      )
     }),
   )
 

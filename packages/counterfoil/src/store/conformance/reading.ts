@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { EffectId } from '../../domain/index.ts'
 import {
   accepted,
   alertsOf,
@@ -91,6 +92,41 @@ export function reading(make: MakeStore): void {
       assert.deepEqual(await list({ state: 'confirmed' }), [confirmed.effect.id])
       assert.deepEqual(await list({ state: 'planned', recipient: 'bank' }), [])
       assert.deepEqual((await store.listEffects({ limit: 1, state: 'unknown' }))[0], unknown)
+    }),
+  )
+
+  it(
+    'of one recipient those of each final state are walked alone, and those confirmed so far and no further',
+    on(make, async (store) => {
+      const ids: EffectId[] = []
+      for (const to of ['refused', 'confirmed', 'fenced', 'refused', 'refused', 'refused'] as const) {
+        const work = await begun(store)
+        await settled(store, settlement(work, { to }))
+        ids.unshift(work.effect.id)
+      }
+      const mail = await begun(store, { recipient: 'mail' })
+      await settled(store, settlement(mail, { to: 'refused' }))
+      const list = async (query: object) =>
+        (await store.listEffects({ limit: 2, recipient: 'bank', ...query })).map(({ id }) => id)
+      assert.deepEqual(await list({ state: 'refused' }), [ids[0], ids[1]])
+      assert.deepEqual(await list({ state: 'refused', before: ids[1] }), [ids[2], ids[5]])
+      assert.deepEqual(await list({ state: 'fenced' }), [ids[3]])
+      assert.deepEqual(await list({ state: 'refused', recipient: 'mail' }), [mail.effect.id])
+      assert.deepEqual(await list({ state: 'withdrawn' }), [])
+      const of = { state: 'confirmed', within: 3 }
+      assert.deepEqual(await list(of), [])
+      const walk = { recipient: 'bank', within: 3 }
+      assert.equal(await store.endOfEffects(walk), ids[2])
+      assert.deepEqual(await list({ ...of, before: ids[2] }), [ids[4]])
+      assert.equal(await store.endOfEffects({ ...walk, before: ids[2]! }), ids[5])
+      assert.equal(await store.endOfEffects({ ...walk, before: ids[5]! }), null)
+      assert.deepEqual(await list({ state: 'confirmed' }), [ids[4]])
+      assert.deepEqual(
+        (await store.listEffects({ limit: 9, state: 'confirmed', within: 7 })).map(({ id }) => id),
+        [ids[4]],
+      )
+      assert.equal(await store.endOfEffects({ within: 6 }), ids[4])
+      assert.equal(await store.endOfEffects({ within: 8 }), null)
     }),
   )
 

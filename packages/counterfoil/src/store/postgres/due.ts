@@ -11,8 +11,9 @@ import { nowSql, type Timekeeper } from './time.ts'
 
 /**
  * Design decision 3: attempts begun, with their lease, before their first byte. Takes what is due for each
- * recipient by open_at, and half of it in turn of the ordering domains (turns.ts) by open_domain, passing over what
- * other workers take at the same moment. With limits it is the second statement of its transaction (pace.ts).
+ * recipient by open_at, half of it in turn of the ordering domains (turns.ts) by open_domain, and where those leave
+ * room what a backfill planned, passing over what other workers take at the same moment. What was begun once waits
+ * behind nothing: its outcome has to be learned while that can be asked for. With limits it is the second statement of its transaction (pace.ts).
  */
 export function takeDueStatement(schema: string, limits: 'free' | 'limited'): Statement {
   const s = quoted(schema)
@@ -43,7 +44,7 @@ turns(recipient, domain, first, n, taken, share, in_turn, visits) as (
 in_turn as materialized (
   select t.recipient, d.effect, d.state, d.version from turns t cross join lateral (
     select o.effect, o.state, o.version from ${s}.open o
-    where o.recipient = t.recipient and o.domain = t.domain and o.at <= (select now from clock) order by o.at limit 1
+    where o.recipient = t.recipient and o.domain = t.domain and o.at <= (select now from clock) and o.lane = 0 order by o.at limit 1
     for update skip locked) d
   where t.domain is not null and not t.in_turn
   union all
@@ -52,18 +53,28 @@ in_turn as materialized (
     for update skip locked) d
 ),
 by_time as materialized (
+  select w.recipient, d.effect, d.state, d.version from wanted w cross join lateral (
+    select o.effect, o.state, o.version from ${s}.open o
+    where o.recipient = w.recipient and o.at <= (select now from clock) and o.turn is null and o.lane = 0 and (o.effect = any(array(select effect from in_turn))) is not true
+    order by o.at limit w.slots - (select count(*) from in_turn t where t.recipient = w.recipient)
+    for update skip locked) d
+),
+-- open_behind: what a backfill planned, where the others leave room.
+behind as materialized (
   select d.effect, d.state, d.version from wanted w cross join lateral (
     select o.effect, o.state, o.version from ${s}.open o
-    where o.recipient = w.recipient and o.at <= (select now from clock) and o.turn is null and (o.effect = any(array(select effect from in_turn))) is not true
+    where o.recipient = w.recipient and o.at <= (select now from clock) and o.lane = 1
     order by o.at limit w.slots - (select count(*) from in_turn t where t.recipient = w.recipient)
+      - (select count(*) from by_time t where t.recipient = w.recipient)
     for update skip locked) d
 ),
 picked as materialized (
   select effect, state as before, version as before_version from in_turn
   union all select effect, state, version from by_time
+  union all select effect, state, version from behind
 ),
 moved as (
-  update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text,
+  update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text, lane = 0,
     state = case when p.before = 'planned' then '${attempting}' else o.state end,
     version = o.version + (p.before = 'planned')::int, attempts = o.attempts + (p.before = 'planned')::int,
     escalated = o.escalated and p.before <> 'planned',
@@ -94,7 +105,7 @@ function firstOf(s: string, inTurn: string, recipient: string): string {
 /** By open_domain: one probe for each domain, however many effects wait in it. */
 function nextDomain(s: string, recipient: string, after: string): string {
   return `(select o.domain from ${s}.open o where o.recipient = ${recipient} and o.domain > ${after}
-    and o.at is not null order by o.domain limit 1)`
+    and o.at is not null and o.lane = 0 order by o.domain limit 1)`
 }
 
 /** What the limits are, from this parameter on. */

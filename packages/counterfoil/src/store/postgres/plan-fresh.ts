@@ -8,11 +8,11 @@ import { among, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
 /**
- * Most events plan one effect that nobody has planned. For those a statement of plain inserts does: it asks neither
- * what a known effect holds nor what becomes of a conflict.
+ * Most events are live and plan one effect that nobody has planned. For those a statement of plain inserts does: it
+ * asks neither what a known effect holds nor what becomes of a conflict.
  */
 export function mayBeFreshPlan({ effects }: Plan): boolean {
-  return effects.length === 1
+  return effects.length === 1 && effects[0]?.behind !== true
 }
 
 const columns: readonly (readonly [string, string])[] = [

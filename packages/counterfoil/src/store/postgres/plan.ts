@@ -50,6 +50,7 @@ const effectColumns: readonly (readonly [string, string])[] = [
   ['$31::bigint[]', 'lease_ms'],
   ['$33::boolean[]', 'in_turn'],
   ['$34::text[]', 'trace'],
+  ['$35::boolean[]', 'behind'],
 ]
 
 /**
@@ -114,8 +115,8 @@ requests as (
   from wanted where ${among('seq', 'created')}
 ),
 opened as (
-  insert into ${s}.open (effect, recipient, domain, turn, state, version, changed_at, at, worker, attempts)
-  select seq, recipient, order_domain, case when in_turn then order_version end, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
+  insert into ${s}.open (effect, recipient, domain, turn, lane, state, version, changed_at, at, worker, attempts)
+  select seq, recipient, order_domain, case when in_turn then order_version end, (behind and not in_turn and worker is null)::int, case when worker is null then 'planned' else '${attempting}' end, 1 + (worker is not null)::int,
     planned_at, ${nowSql('now')} + planned_at - caused_at + coalesce(lease_ms, 0), worker, (worker is not null)::int
   from wanted where ${among('seq', 'created')}
 ),
@@ -263,6 +264,7 @@ function planParameters(
     String(marking !== null),
     booleans(effects.map(({ inTurn }) => inTurn === true)),
     texts(effects.map(({ trace }) => trace)),
+    booleans(effects.map(({ behind }) => behind === true)),
   ]
   return {
     parameters,

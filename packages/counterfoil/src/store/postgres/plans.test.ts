@@ -104,10 +104,14 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     })
   }
 
-  const { effectsAt, effectsFinal } = readingStatements('plans')
+  const { effectsAt, effectsEnded, effectsEndedAt, confirmedAt, endOfConfirmedAt } =
+    readingStatements('plans')
   for (const [{ name, text }, index] of [
     [effectsAt, 'effect_recipient'],
-    [effectsFinal, 'final_state'],
+    [effectsEnded, 'final_state'],
+    [effectsEndedAt, 'final_recipient'],
+    [confirmedAt, 'effect_recipient'],
+    [endOfConfirmedAt, 'effect_recipient'],
     [surveyStatements('plans').attempts, 'effect_recipient'],
   ] as const) {
     test(`walks the index of one value, whatever the planner believes of it, without sorting: ${name}`, async () => {

@@ -1,7 +1,21 @@
-import { type EffectState, effectStates, isFinalState, type ReceiptId } from '../../domain/index.ts'
+import {
+  type EffectId,
+  type EffectState,
+  effectStates,
+  isFinalState,
+  type ReceiptId,
+} from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
 import { toReceipt } from '../rows.ts'
-import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, SqlValue, StoreStatus } from '../store.ts'
+import type {
+  EffectQuery,
+  EffectStory,
+  ReceiptQuery,
+  ReceiptStory,
+  SqlValue,
+  Store,
+  StoreStatus,
+} from '../store.ts'
 import { texts } from './columns.ts'
 import type { Row, Run } from './connection.ts'
 import type { QuarantineList } from './quarantine-list.ts'
@@ -55,15 +69,27 @@ export class Reading {
     }
   }
 
-  async listEffects({ limit, before, recipient, state }: EffectQuery): Promise<EffectView[]> {
-    const { effects, effectsAt, effectsOpen, effectsFinal, effectsConfirmed } = this.#statements
+  async listEffects({ limit, before, recipient, state, within }: EffectQuery): Promise<EffectView[]> {
+    const { effects, effectsAt, effectsOpen, effectsEnded, effectsEndedAt } = this.#statements
+    const { confirmed, confirmedAt } = this.#statements
+    const isOfOne = recipient !== undefined
     const page = [before ?? null, recipient ?? null, limit]
-    if (recipient !== undefined && (state === undefined || state === 'confirmed')) {
-      return await this.#views(effectsAt, [...page, state ?? null])
-    }
-    if (state === undefined) return await this.#views(effects, page)
-    if (state === 'confirmed') return await this.#views(effectsConfirmed, page)
-    return await this.#views(isFinalState(state) ? effectsFinal : effectsOpen, [...page, state])
+    if (state === undefined) return await this.#views(isOfOne ? effectsAt : effects, page)
+    if (state === 'confirmed')
+      return await this.#views(isOfOne ? confirmedAt : confirmed, [...page, within ?? null])
+    if (!isFinalState(state)) return await this.#views(effectsOpen, [...page, state])
+    return await this.#views(isOfOne ? effectsEndedAt : effectsEnded, [...page, state])
+  }
+
+  async endOfEffects({
+    before,
+    recipient,
+    within,
+  }: Parameters<Store['endOfEffects']>[0]): Promise<EffectId | null> {
+    const { endOfConfirmed, endOfConfirmedAt } = this.#statements
+    const end = recipient === undefined ? endOfConfirmed : endOfConfirmedAt
+    const [row] = await this.#run(end, [before ?? null, recipient ?? null, within])
+    return row?.id ?? null
   }
 
   async showEffects(name: string): Promise<EffectStory[]> {
@@ -170,6 +196,15 @@ export function readingStatements(schema: string) {
   // primary key and filters: of a value that is a parameter it does not know how few have it.
   const oneOf = (column: string, value: string, seq: string) =>
     `(${column}, ${seq}) > (${value}, 0) and (${column}, ${seq}) < (${value}, ${before('effect')})`
+  // Nearly all that are final, so no index is kept of them: what is walked is told, and where the walk ended.
+  const walk = `from ${s}.final f where f.effect < ${before('effect')} and $2::text is null order by f.effect desc`
+  const walkAt = `from ${s}.effect e where ${oneOf('e.recipient', '$2::text', 'e.seq')} order by e.recipient desc, e.seq desc`
+  const confirmed = (name: string, walked: string, order: string) =>
+    reads(
+      name,
+      `with page as materialized (select w.seq from (${walked} limit $4::bigint) w where w.state = 'confirmed' order by ${order} limit $3::int)
+       ${effect(5)} from page w join ${s}.effect e on e.seq = w.seq ${joined} order by w.seq desc`,
+    )
   const page = (of: string) => `${of} < ${before('effect')} and ($2::text is null or e.recipient = $2)`
   return {
     receipts: receipts('receipts', `${s}.receipt r`, 'r.seq'),
@@ -197,25 +232,37 @@ export function readingStatements(schema: string) {
     // effect_recipient
     effectsAt: reads(
       'effects_at',
-      `${effect(5)} from ${s}.effect e ${joined} where ${oneOf('e.recipient', '$2::text', 'e.seq')}
-       and ($4::text is null or f.state = $4) order by e.recipient desc, e.seq desc limit $3::int`,
+      `${effect(4)} from ${s}.effect e ${joined} where ${oneOf('e.recipient', '$2::text', 'e.seq')}
+       order by e.recipient desc, e.seq desc limit $3::int`,
     ),
     effectsOpen: reads(
       'effects_open',
       `${effect(5)} from ${s}.open o join ${s}.effect e on e.seq = o.effect left join ${s}.final f on f.effect = e.seq
        where ${page('o.effect')} and o.state = $4 order by o.effect desc limit $3::int`,
     ),
-    // final_state: the few that are not confirmed.
-    effectsFinal: reads(
-      'effects_final',
+    // final_state, final_recipient: the few that are not confirmed.
+    effectsEnded: reads(
+      'effects_ended',
       `${effect(5)} from ${final} where f.state <> 'confirmed' and ${oneOf('f.state', '$4::text', 'f.effect')}
-       and ($2::text is null or e.recipient = $2) order by f.state desc, f.effect desc limit $3::int`,
+       and $2::text is null order by f.state desc, f.effect desc limit $3::int`,
     ),
-    // The primary key: nearly all that are final.
-    effectsConfirmed: reads(
-      'effects_confirmed',
-      `${effect(4)} from ${final} where ${page('f.effect')} and f.state = 'confirmed' order by f.effect desc limit $3::int`,
+    effectsEndedAt: reads(
+      'effects_ended_at',
+      `${effect(5)} from ${final} where f.state <> 'confirmed' and ${oneOf('f.recipient, f.state', '$2::text, $4::text', 'f.effect')}
+       order by f.recipient desc, f.state desc, f.effect desc limit $3::int`,
     ),
+    // The primary key of final; effect_recipient.
+    confirmed: confirmed('confirmed', `select f.effect as seq, f.state ${walk}`, 'w.seq desc'),
+    confirmedAt: confirmed(
+      'confirmed_at',
+      `select e.recipient, e.seq, (select f.state from ${s}.final f where f.effect = e.seq) as state ${walkAt}`,
+      'w.recipient desc, w.seq desc',
+    ),
+    endOfConfirmed: reads(
+      'end_of_confirmed',
+      `select id from ${s}.effect where seq = (select f.effect ${walk} limit 1 offset $3::bigint - 1)`,
+    ),
+    endOfConfirmedAt: reads('end_of_confirmed_at', `select e.id ${walkAt} limit 1 offset $3::bigint - 1`),
     // The unique index of id, effect_key, effect_idempotency.
     effectsNamed: reads(
       'effects_named',

@@ -1,4 +1,3 @@
-import { isFinalState } from '../../domain/index.ts'
 import type { Settlement, SqlValue } from '../store.ts'
 import { numbers, type Rows, rowsOf, texts } from './columns.ts'
 import { among, keyed, quoted, type Statement } from './statement.ts'
@@ -7,8 +6,8 @@ import { among, keyed, quoted, type Statement } from './statement.ts'
 const begunVersion = 2
 
 /**
- * Most effects end with the answer of their first attempt. For those a statement does that knows of no other attempt,
- * no evidence, no dispute and no alert.
+ * Most effects are confirmed by the answer of their first attempt. For those a statement does that knows of no other
+ * attempt, no evidence, no dispute and no alert.
  */
 export function endsAtFirst({
   expectedVersion,
@@ -23,7 +22,7 @@ export function endsAtFirst({
     expectedVersion === begunVersion &&
     attempt?.number === 1 &&
     attempt.outcome !== 'unknown' &&
-    isFinalState(to) &&
+    to === 'confirmed' &&
     !disputed &&
     !escalated &&
     evidence === undefined &&

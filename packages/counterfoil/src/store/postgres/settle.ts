@@ -47,9 +47,9 @@ export function settleStatement(schema: string, rows: Rows): Statement {
     text: `
 -- The unique index of effect.id.
 with given as materialized (
-  select g.*, e.seq as effect
+  select g.*, e.seq as effect, e.recipient
   from ${rowsOf(rows, 'g', columns, 'n')}
-  cross join lateral (select seq from ${s}.effect where id = g.id limit 1) e
+  cross join lateral (select seq, recipient from ${s}.effect where id = g.id limit 1) e
 ),
 -- The primary keys of open and final.
 stayed as (
@@ -66,8 +66,8 @@ left_open as (
   returning g.n
 ),
 finished as (
-  insert into ${s}.final (effect, state, version, disputed, escalated, changed_at)
-  select effect, to_state, version + 1, disputed, escalated, at from given where ${among('n', 'left_open')}
+  insert into ${s}.final (effect, state, version, disputed, escalated, changed_at, recipient)
+  select effect, to_state, version + 1, disputed, escalated, at, case when to_state <> 'confirmed' then recipient end from given where ${among('n', 'left_open')}
 ),
 disputed as (
   update ${s}.final f set version = f.version + 1, disputed = g.disputed, escalated = g.escalated, changed_at = g.at

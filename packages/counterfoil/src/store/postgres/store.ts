@@ -372,6 +372,8 @@ export class PostgresStore implements Store {
   readonly endOfWalk: Store['endOfWalk'] = (page) => this.#taken(() => this.#reading.endOfWalk(page))
   readonly showReceipt: Store['showReceipt'] = (id) => this.#taken(() => this.#reading.showReceipt(id))
   readonly listEffects: Store['listEffects'] = (query) => this.#taken(() => this.#reading.listEffects(query))
+  readonly endOfEffects: Store['endOfEffects'] = (query) =>
+    this.#taken(() => this.#reading.endOfEffects(query))
   readonly showEffects: Store['showEffects'] = (name) => this.#taken(() => this.#reading.showEffects(name))
   readonly listQuarantine: Store['listQuarantine'] = (query) =>
     this.#taken(() => this.#quarantine.list(query))

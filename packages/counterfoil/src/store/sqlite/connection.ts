@@ -103,6 +103,7 @@ export function prepare(opened: DatabaseSync, marking?: Marking): Connection {
       endOfWalk: (page) => reading.endOfWalk(page),
       showReceipt: (id) => reading.showReceipt(id),
       listEffects: (query) => reading.listEffects(query),
+      endOfEffects: (query) => reading.endOfEffects(query),
       showEffects: (name) => reading.showEffects(name),
       listQuarantine: (query) => entries.list(query),
       showQuarantine: (id) => entries.show(id),

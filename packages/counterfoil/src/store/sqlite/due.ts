@@ -23,8 +23,7 @@ export class Due {
   readonly #reading: Reading
   readonly #moves: EffectMoves
   readonly #pace: Pace
-  readonly #isDue
-  readonly #claim
+  readonly #lanes
   readonly #domain
   readonly #claimOf
   readonly #claimFirst
@@ -39,23 +38,24 @@ export class Due {
     this.#pace = pace
     this.#reading = reading
     this.#moves = moves
-    // counterfoil_due_at, as the claim; to look costs a fraction of an update that finds nothing.
-    this.#isDue = db.prepare(
-      'select 1 from counterfoil_due where recipient = ? and at <= ? and in_turn = 0 limit 1',
-    )
-    // counterfoil_due_at
-    this.#claim = db.prepare(`
-      update counterfoil_due set at = ?, worker = ? where effect in
-        (select effect from counterfoil_due where recipient = ? and at <= ? and in_turn = 0 order by at limit ?)
-      returning effect`)
+    // counterfoil_due_at, counterfoil_due_behind; to look costs a fraction of an update that finds nothing. What was
+    // begun once waits behind nothing: its outcome has to be learned while that can be asked for.
+    const lane = (those: string) => ({
+      isDue: db.prepare(`select 1 from counterfoil_due where recipient = ? and at <= ? and ${those} limit 1`),
+      claim: db.prepare(`
+      update counterfoil_due set at = ?, worker = ?, lane = 0 where effect in
+        (select effect from counterfoil_due where recipient = ? and at <= ? and ${those} order by at limit ?)
+      returning effect`),
+    })
+    this.#lanes = [lane('in_turn = 0 and lane = 0'), lane('lane = 1')]
     // counterfoil_due_domain: one probe for each domain, however many effects wait in it.
     this.#domain = db.prepare(
-      'select domain from counterfoil_due where recipient = ? and domain > ? order by domain limit 1',
+      'select domain from counterfoil_due where recipient = ? and domain > ? and lane = 0 order by domain limit 1',
     )
     // counterfoil_due_domain
     this.#claimOf = db.prepare(`
       update counterfoil_due set at = ?, worker = ? where effect =
-        (select effect from counterfoil_due where recipient = ? and domain = ? and at <= ? order by at limit 1)
+        (select effect from counterfoil_due where recipient = ? and domain = ? and at <= ? and lane = 0 order by at limit 1)
       returning effect`)
     // counterfoil_effect_turn: the first of its domain that is not final, due or not. Then the primary key of due.
     this.#claimFirst = db.prepare(`
@@ -82,7 +82,7 @@ export class Due {
     const taken: DueWork[] = []
     for (const [recipient, wanted] of Object.entries(slots)) {
       const waits = inTurn.includes(recipient)
-      if (!waits && this.#isDue.get(recipient, now) === undefined) continue
+      if (!waits && this.#lanes.every(({ isDue }) => isDue.get(recipient, now) === undefined)) continue
       const limited = limits[recipient]
       const limit =
         limited === undefined ? wanted : Math.min(wanted, this.#pace.room(recipient, limited, now))
@@ -92,10 +92,13 @@ export class Due {
       const round = waits
         ? this.#round(recipient, this.#claimFirst, { take: limit, visit: Turns.visits(limit) }, claim)
         : this.#round(recipient, this.#claimOf, this.#shareOf(limit), claim)
-      const left = limit - round.length
-      const byTime =
-        left < 1 ? [] : (this.#claim.all(now + leaseMs, worker, recipient, now, left) as unknown as Claimed[])
-      const rows = [...round, ...byTime].sort((a, b) => a.effect - b.effect)
+      const rows = [...round]
+      for (const { isDue, claim: take } of this.#lanes) {
+        const left = limit - rows.length
+        if (left < 1 || isDue.get(recipient, now) === undefined) continue
+        rows.push(...(take.all(now + leaseMs, worker, recipient, now, left) as unknown as Claimed[]))
+      }
+      rows.sort((a, b) => a.effect - b.effect)
       for (const { effect } of rows) {
         const known = this.#moves.bySeq(effect)
         if (known.state === 'planned') taken.push(this.#begin(known, 'begun', worker, now, limited))

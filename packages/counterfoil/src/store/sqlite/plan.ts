@@ -49,7 +49,7 @@ export class Planning {
       'insert into counterfoil_request (effect, key_id, nonce, ciphertext) values (?, ?, ?, ?)',
     )
     this.#due = db.prepare(
-      'insert into counterfoil_due (effect, recipient, at, worker, domain, in_turn) values (?, ?, ?, ?, ?, ?)',
+      'insert into counterfoil_due (effect, recipient, at, worker, domain, in_turn, lane) values (?, ?, ?, ?, ?, ?, ?)',
     )
     this.#attempt = db.prepare(
       'insert into counterfoil_attempt (effect, number, begun_at, worker) values (?, 1, ?, ?)',
@@ -172,6 +172,7 @@ export class Planning {
       begin?.worker ?? null,
       order?.domain ?? null,
       inTurn,
+      Number(effect.behind === true && !effect.inTurn && begin === undefined),
     )
     // Design decision 3 in the same commit, where the worker that plans has a place free.
     if (begin !== undefined) this.#attempt.run(seq, at, begin.worker)

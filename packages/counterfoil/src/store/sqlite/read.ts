@@ -1,8 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type EffectState, effectStates, type ReceiptId } from '../../domain/index.ts'
+import {
+  type EffectId,
+  type EffectState,
+  effectStates,
+  isFinalState,
+  type ReceiptId,
+} from '../../domain/index.ts'
 import type { CauseView, EffectView, ReceiptView, Sealed } from '../records.ts'
 import { effectView, toAttempt, toEvidence, toReceipt } from '../rows.ts'
-import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, StoreStatus } from '../store.ts'
+import type { EffectQuery, EffectStory, ReceiptQuery, ReceiptStory, Store, StoreStatus } from '../store.ts'
 import type { Counts } from './counts.ts'
 import type { QuarantineList } from './quarantine-list.ts'
 import { effectColumns, receiptColumns, toSealed } from './rows.ts'
@@ -27,6 +33,8 @@ export class Reading {
   readonly #effects
   readonly #effectsInState
   readonly #effectsOfRecipient
+  readonly #effectsEnded
+  readonly #confirmed
   readonly #byName
   readonly #causes
   readonly #vault
@@ -63,17 +71,31 @@ export class Reading {
     this.#effectsOf = db.prepare(`
       select distinct e.id, e.recipient, e.key, e.state from counterfoil_cause c join counterfoil_effect e on e.seq = c.effect
       where c.receipt = (select seq from counterfoil_receipt where id = ?) order by e.seq`)
+    const beforeEffect = before('counterfoil_effect')
     this.#effects = db.prepare(`
-      ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and (?3 is null or e.state = ?3)
-      order by e.seq desc limit ?4`)
+      ${effect} where e.seq < ${beforeEffect} and ?2 is null and ?3 is null order by e.seq desc limit ?4`)
     // counterfoil_effect_state: the few that are not confirmed, however many are.
     this.#effectsInState = db.prepare(`
-      ${effect} where e.seq < ${before('counterfoil_effect')} and (?2 is null or e.recipient = ?2) and e.state = ?3
+      ${effect} where e.seq < ${beforeEffect} and (?2 is null or e.recipient = ?2) and e.state = ?3
       and e.state <> 'confirmed' order by e.seq desc limit ?4`)
     // counterfoil_effect_recipient
     this.#effectsOfRecipient = db.prepare(`
-      ${effect} where e.seq < ${before('counterfoil_effect')} and e.recipient = ?2 and (?3 is null or e.state = ?3)
-      order by e.seq desc limit ?4`)
+      ${effect} where e.seq < ${beforeEffect} and e.recipient = ?2 and ?3 is null order by e.seq desc limit ?4`)
+    // counterfoil_effect_ended
+    this.#effectsEnded = db.prepare(`
+      ${effect} where e.seq < ${beforeEffect} and e.recipient = ?2 and e.state = ?3
+      and e.state in ('refused', 'fenced', 'withdrawn') order by e.seq desc limit ?4`)
+    // The primary key, counterfoil_effect_recipient: nearly all, so no index is kept of them.
+    const walk = (those: string) =>
+      `from counterfoil_effect where seq < ${beforeEffect} and ${those} order by seq desc`
+    const confirmed = (those: string) => ({
+      page: db.prepare(`
+        select ${effectColumns} from (select seq ${walk(those)} limit coalesce(?4, -1)) w
+          cross join counterfoil_effect e on e.seq = w.seq left join counterfoil_due d on d.effect = e.seq
+        where e.state = 'confirmed' order by w.seq desc limit ?3`),
+      end: db.prepare(`select id ${walk(those)} limit 1 offset ?3 - 1`),
+    })
+    this.#confirmed = { all: confirmed('?2 is null'), of: confirmed('recipient = ?2') }
     // The unique index of id, counterfoil_effect_key, counterfoil_effect_idempotency.
     this.#byName = db.prepare(
       `${effect} where e.id = ?1 or e.key = ?1 or e.idempotency_key = ?1 order by e.seq`,
@@ -120,10 +142,26 @@ export class Reading {
     }
   }
 
-  listEffects({ limit, before, recipient, state }: EffectQuery): EffectView[] {
-    const all = recipient === undefined ? this.#effects : this.#effectsOfRecipient
-    const list = state === undefined || state === 'confirmed' ? all : this.#effectsInState
-    return list.all(before ?? null, recipient ?? null, state ?? null, limit).map((row) => this.#view(row))
+  listEffects({ limit, before, recipient, state, within }: EffectQuery): EffectView[] {
+    const page = [before ?? null, recipient ?? null] as const
+    if (state === 'confirmed') {
+      const { page: list } = recipient === undefined ? this.#confirmed.all : this.#confirmed.of
+      return list.all(...page, limit, within ?? null).map((row) => this.#view(row))
+    }
+    return this.#listOf(recipient, state)
+      .all(...page, state ?? null, limit)
+      .map((row) => this.#view(row))
+  }
+
+  #listOf(recipient: string | undefined, state: EffectState | undefined) {
+    if (state === undefined) return recipient === undefined ? this.#effects : this.#effectsOfRecipient
+    return recipient !== undefined && isFinalState(state) ? this.#effectsEnded : this.#effectsInState
+  }
+
+  endOfEffects({ before, recipient, within }: Parameters<Store['endOfEffects']>[0]): EffectId | null {
+    const { end } = recipient === undefined ? this.#confirmed.all : this.#confirmed.of
+    const row = end.get(before ?? null, recipient ?? null, within) as { id: EffectId } | undefined
+    return row?.id ?? null
   }
 
   showEffects(name: string): EffectStory[] {

@@ -14,7 +14,8 @@ test('no statement walks through a table, so that none gets slower with history'
   assert.ok(all.length > 40)
   for (const { sql, steps } of all) {
     // What a subquery with a limit of its own has found: quarantine-index.test.ts holds how it found it.
-    const limited = /limit :scan\)/.test(sql) ? 'SCAN q' : newest.exec(sql)?.[1]
+    const walked = /limit coalesce\(\?4, -1\)\) w/.test(sql) ? 'w' : newest.exec(sql)?.[1]
+    const limited = /limit :scan\)/.test(sql) ? 'SCAN q' : walked
     const scans = steps.filter(
       (step) =>
         /^SCAN/.test(step) &&
@@ -34,7 +35,14 @@ test('what a comment says of an index is so', () => {
   using(/from counterfoil_outbox where lane = 0/, 'counterfoil_outbox_at')
   using(/from counterfoil_outbox where lane = 1/, 'counterfoil_outbox_behind')
   using(/update counterfoil_alert set at = \?, worker = \? where/, 'counterfoil_alert_at')
-  using(/select effect from counterfoil_due where recipient = \? and at/, 'counterfoil_due_at')
+  using(
+    /select effect from counterfoil_due where recipient = \? and at <= \? and in_turn/,
+    'counterfoil_due_at',
+  )
+  using(
+    /select effect from counterfoil_due where recipient = \? and at <= \? and lane = 1/,
+    'counterfoil_due_behind',
+  )
   using(/select effect from counterfoil_due where recipient = \? and domain/, 'counterfoil_due_domain')
   using(/select domain from counterfoil_due/, 'counterfoil_due_domain')
   using(/select seq from counterfoil_effect where recipient = \? and order_domain/, 'counterfoil_effect_turn')
@@ -49,7 +57,9 @@ test('what a comment says of an index is so', () => {
   using(/key >= \? and key <= \?/, 'counterfoil_effect_key')
   using(/r.event_id >= \?/, 'counterfoil_receipt_first')
   using(/r.conflicts_with is not null and r.delivery in/, 'counterfoil_receipt_conflict')
-  using(/e.recipient = \?2 and/, 'counterfoil_effect_recipient')
+  using(/e.recipient = \?2 and \?3 is null/, 'counterfoil_effect_recipient')
+  using(/e.recipient = \?2 and e.state = \?3\s+and e.state in/, 'counterfoil_effect_ended')
+  using(/and recipient = \?2 order by seq desc\)? limit/, 'counterfoil_effect_recipient')
   using(/from counterfoil_attempt a\s+where a.outcome/, 'counterfoil_effect_recipient')
   using(/group by recipient, state/, 'counterfoil_effect_state')
   using(/subject = \?/, 'counterfoil_audit_subject')

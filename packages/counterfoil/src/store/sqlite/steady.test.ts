@@ -47,9 +47,10 @@ function isPreparedAgain(db: DatabaseSync, sql: string): boolean {
 
 test('no statement of the store is prepared again when it runs with other values', () => {
   withEveryStatement((statements, db) => {
-    assert.ok(statements.length > 100)
+    const bound = statements.filter((sql) => values(sql).length > 0)
+    assert.ok(bound.length > 100)
     assert.deepEqual(
-      statements.filter((sql) => isPreparedAgain(db, sql)),
+      bound.filter((sql) => isPreparedAgain(db, sql)),
       [],
     )
   })

@@ -131,6 +131,7 @@ export class SqliteStore implements Store {
   readonly endOfWalk: Store['endOfWalk'] = (page) => this.#call('endOfWalk', page)
   readonly showReceipt: Store['showReceipt'] = (id) => this.#call('showReceipt', id)
   readonly listEffects: Store['listEffects'] = (query) => this.#call('listEffects', query)
+  readonly endOfEffects: Store['endOfEffects'] = (query) => this.#call('endOfEffects', query)
   readonly showEffects: Store['showEffects'] = (name) => this.#call('showEffects', name)
   readonly listQuarantine: Store['listQuarantine'] = (query) => this.#call('listQuarantine', query)
   readonly showQuarantine: Store['showQuarantine'] = (id) => this.#call('showQuarantine', id)

@@ -40,7 +40,7 @@ export class Fleet {
     this.#running = new Array(count).fill(undefined)
     this.#versions = new Array(count).fill(1)
     const gap = draws.chance(0.35, 'gap', 0) ? draws.pick(gapsMs, 'gap', 1) : 0
-    this.busyMs = busyMs + 30_000 + gap
+    this.busyMs = busyMs + 20_000 + gap
     this.operators = new Operators({ ...world, fleet: this })
   }
 
@@ -50,7 +50,7 @@ export class Fleet {
     const events = 2 + draws.below(4, 'processFault', 0)
     for (let n = 1; n <= events; n++)
       timeline.after(draws.below(busyMs, 'processTime', n), null, () => this.#strike(n))
-    if (this.busyMs > busyMs + 30_000) this.#planGap()
+    if (this.busyMs > busyMs + 20_000) this.#planGap()
     this.operators.plan()
   }
 
@@ -188,7 +188,7 @@ export class Fleet {
     const at = 5_000 + draws.below(busyMs - 5_000, 'gap', 2)
     timeline.after(at, null, () => {
       if (!faults.strike('all away', 'gap', 'every process')) return
-      this.#awayUntil = timeline.now + this.busyMs - busyMs - 30_000
+      this.#awayUntil = timeline.now + this.busyMs - busyMs - 20_000
       for (const running of this.#running) if (running !== undefined) this.crash(running.life)
       const back = this.#awayUntil - timeline.now
       for (const process of this.#running.keys()) timeline.after(back, null, () => this.#start(process))

@@ -23,8 +23,13 @@ export class Life implements Owner {
   }
 }
 
-/** Never settles: what a dead process waits for. */
-export const never: Promise<never> = new Promise(() => {})
+/**
+ * Never settles: what a dead process waits for. Each has one of its own: everyone who waited for the same one would be kept
+ * for as long as it is.
+ */
+export function never(): Promise<never> {
+  return new Promise(() => {})
+}
 
 /** The same numbers for the same seed; enough for ids, nonces and jitter, and cheap to draw. */
 export function streamOf(seed: number): Random {

@@ -63,7 +63,7 @@ export class SimulatedInternet {
   /** The network as one process has it. */
   of(life: Life): Network {
     return {
-      send: (request, signal) => (life.alive ? this.#send(life, request, signal) : never),
+      send: (request, signal) => (life.alive ? this.#send(life, request, signal) : never()),
       close: async () => {},
     }
   }

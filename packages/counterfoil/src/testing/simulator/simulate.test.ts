@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { simulate } from '../index.ts'
 
 function digestOf(history: unknown): string {
@@ -19,4 +21,18 @@ test('the same seed replays exactly, to the last id and millisecond, whatever ra
     assert.deepEqual(again.faults, first.faults)
     assert.ok(first.faults.length > 0 && first.history.entries.length > 10)
   }
+})
+
+test('nothing of a schedule is kept when it is over, or a long run would end for want of memory', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const play = async (from: number) => {
+    for (let seed = from; seed < from + 40; seed++) await simulate(seed)
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await play(0)
+  const grown = (await play(40)) - before
+  // A schedule's processes, with all that they held, are more than 100 kB.
+  assert.ok(grown < 40 * 50_000, `${Math.round(grown / 40)} bytes a schedule`)
 })

@@ -7,19 +7,22 @@ import type { Timeline } from './timeline.ts'
 
 /** What happens to one call of the store, and how often in a hundred thousand calls. */
 const writeFaults: readonly (readonly [FaultKind, number])[] = [
-  ['commit made, not told', 3_000],
-  ['commit lost, not told', 3_000],
-  ['slow store', 3_500],
-  ['slow answer of the store', 3_500],
-  ['store busy', 2_000],
-  ['disk full', 2_000],
-  ['crash before a store call', 900],
-  ['crash after a store call', 1_300],
+  ['commit made, not told', 6_000],
+  ['commit lost, not told', 6_000],
+  ['slow store', 6_000],
+  ['slow answer of the store', 6_000],
+  ['store busy', 4_000],
+  ['disk full', 4_000],
+  ['crash before a store call', 1_800],
+  ['crash after a store call', 2_600],
+  ['pause before a store call', 2_400],
 ]
 const readFaults: readonly (readonly [FaultKind, number])[] = [
-  ['slow store', 3_000],
-  ['store busy', 2_000],
+  ['slow store', 6_000],
+  ['store busy', 4_000],
 ]
+/** Past the lease of whatever it was about to write, mostly. */
+const pausesMs = [3_000, 11_000, 14_000, 40_000] as const
 const waitsMs = [20, 200, 900, 2_500, 11_000, 25_000] as const
 
 const passing = new Set<PropertyKey>(['kind', 'location', 'open', 'close', 'watch', 'examine'])
@@ -77,10 +80,12 @@ class Calls {
 
   make<Result>(name: string, perform: () => Promise<Result>): Promise<Result> {
     const life = this.#life
-    if (!life.alive) return never
+    if (!life.alive) return never()
     const { draws, timeline } = this.#world
     const nth = this.#count++
     const fault = this.#faultOf(name, nth)
+    if (fault === 'pause before a store call')
+      life.pausedUntil = timeline.now + draws.pick(pausesMs, 'storePick', life.number, nth)
     const slow = fault === 'slow store' ? draws.pick(waitsMs, 'storePick', life.number, nth) : 0
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => {
@@ -103,11 +108,11 @@ class Calls {
     switch (fault) {
       case 'crash before a store call':
         crash(this.#life)
-        return await never
+        return await never()
       case 'crash after a store call':
         await perform()
         crash(this.#life)
-        return await never
+        return await never()
       case 'commit lost, not told':
         throw unknown()
       case 'commit made, not told':
@@ -131,7 +136,7 @@ class Calls {
       roll -= share
       if (roll >= 0) continue
       // A lost rollback is a transaction that stays open until its time is over; a statement commits nothing.
-      if (name === 'rollback' || (name === 'statement' && kind.startsWith('commit'))) return null
+      if (name === 'rollback' || (name === 'statement' && /^(commit|pause)/.test(kind))) return null
       const about = `process ${this.#life.process}: ${name}`
       return faults.strike(kind, `store/${number}/${nth}`, about) ? kind : null
     }

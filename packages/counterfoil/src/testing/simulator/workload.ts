@@ -9,7 +9,7 @@ export interface OrderData {
 }
 
 /** Deliveries of one schedule are sent within this time. */
-export const busyMs = 90_000
+export const busyMs = 60_000
 
 /** Marks a text that may stand in no receipt, log line or answer. */
 export const payloadMark = 'private-note-7f3a'
@@ -74,7 +74,7 @@ const variants = ['copy', 'copy', 'copy', 'altered', 'readdressed', 'forged', 's
 /** The deliveries of a seed: events, and what a network, a careless producer or a stranger makes of them. */
 export function deliveriesOf(draws: Draws): PlannedDelivery[] {
   const made: PlannedDelivery[] = []
-  const events = 4 + draws.below(3, 'event', 0)
+  const events = 2 + draws.below(4, 'event', 0)
   for (let n = 0; n < events; n++) {
     const name = draws.chance(0.2, 'event', n, 1)
       ? draws.pick(rare, 'event', n, 2)
@@ -87,7 +87,7 @@ export function deliveriesOf(draws: Draws): PlannedDelivery[] {
     const spoiled = draws.chance(0.04, 'order', n, 3)
     made.push(plain(made.length, name, data, spoiled, draws.below(busyMs, 'time', n)))
   }
-  const extras = 4 + draws.below(4, 'variant', 0)
+  const extras = 2 + draws.below(4, 'variant', 0)
   for (let n = 1; n <= extras; n++) {
     const of = made[draws.below(events, 'variant', n)]!
     const variant = draws.pick(variants, 'variant', n, 1)

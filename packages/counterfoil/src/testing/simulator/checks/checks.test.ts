@@ -481,6 +481,17 @@ test('what a person decided on evidence of their own is no violation, nor an ans
   assert.deepEqual(violationsOf(history({ ...at(nothing), ...died, records })), [])
 })
 
+test('an effect that a person withdrew before any attempt is no violation', () => {
+  const withdrawn = {
+    ...effect,
+    state: 'withdrawn',
+    attempts: [],
+    evidence: [{ ...evidence('operator', 'withdrawn', 'withdrawn'), attempt: null, from: 'planned' }],
+  } as const
+  const quiet = goodEntries.filter(({ kind }) => kind === 'delivered' || kind === 'acknowledged')
+  assert.deepEqual(violationsOf(history({ entries: quiet, records: { effects: [withdrawn] } })), [])
+})
+
 test('every invariant of design.md has a planted violation', () => {
   const covered = new Set(planted.map(([invariant]) => invariant))
   assert.deepEqual(

@@ -88,7 +88,8 @@ function checkUnknown(
   for (const { id, attempts, evidence } of records.effects) {
     const moves = left.get(id) ?? []
     const repeats = moves.filter((to) => to === 'attempting').length
-    if (repeats > attempts.length - 1)
+    // Withdrawn before any attempt, it has none.
+    if (repeats > Math.max(0, attempts.length - 1))
       found(
         'I13',
         names.get(id)!,
