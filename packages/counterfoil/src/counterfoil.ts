@@ -1,28 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { stderrLog, systemClock, systemRandom } from './ambient.ts'
+import { byName, checkBackfills, checkConsumers, checkTransactions } from './configuration-checks.ts'
 import {
   type Clock,
   CounterfoilError,
-  type Duration,
   type Log,
   milliseconds,
   noTracing,
-  type OwnerRule,
   ownerByRule,
   type Random,
   type Retention,
-  type RetentionOptions,
   retentionOf,
-  type Tracing,
 } from './domain/index.ts'
-import {
-  type AlertDelivery,
-  createEngine,
-  type Engine,
-  inquire,
-  type Periodic,
-  type Trigger,
-} from './engine/index.ts'
+import { createEngine, type Engine, inquire, type Periodic, type Trigger } from './engine/index.ts'
 import {
   type Arrival,
   type BackfillIntake,
@@ -33,7 +23,6 @@ import {
   gateOf,
   type Intake,
   isInternal,
-  type ListEvents,
   type Opened,
   type OutgoingEvent,
   type Producer,
@@ -45,14 +34,15 @@ import {
   readEvent,
 } from './intake/index.ts'
 import { namedEvents } from './log-events.ts'
-import {
-  closeRecipients,
-  isSource,
-  type Network,
-  type Recipient,
-  type RecipientSource,
-  undiciNetwork,
-} from './recipients/index.ts'
+import type {
+  AlertOptions,
+  BackfillOptions,
+  CounterfoilOptions,
+  OperatorOptions,
+  SignInOptions,
+  TwoPersons,
+} from './options.ts'
+import { closeRecipients, isSource, type Network, type Recipient, undiciNetwork } from './recipients/index.ts'
 import { RoundTrip } from './round-trip.ts'
 import {
   type Accepted,
@@ -60,149 +50,16 @@ import {
   type BackfillSource,
   type EffectView,
   loadKeyRing,
-  type OperatorRole,
   type PlanTransaction,
   type ReceiptView,
   type SqlExecutor,
   type Store,
-  type Transactions,
   Vault,
 } from './store/index.ts'
-import { type Consumer, consumerPorts } from './transports/index.ts'
+import { consumerPorts } from './transports/index.ts'
 
-/** An operator of the configuration. */
-export interface OperatorOptions {
-  readonly name: string
-  readonly role: OperatorRole
-  /** `sha256:SALT:HEX` of a token, as `counterfoil operators new` prints it. Without one: the command line only. */
-  readonly token?: string
-}
-
-/** Sign-in at the console through an OpenID Connect provider, beside operators' tokens. Needs the package `openid-client`. */
-export interface SignInOptions {
-  /** Such as `https://login.example.com`; what it offers is read from there. */
-  readonly issuer: string
-  readonly clientId: string
-  /** Without one the client is a public one; PKCE is used in any case. */
-  readonly clientSecret?: string
-  /** Default `openid email profile`. */
-  readonly scope?: string
-  /** Who somebody is here, by the verified claims of the ID token; null for nobody. */
-  readonly operator: (
-    claims: Readonly<Record<string, unknown>>,
-  ) => { readonly name: string; readonly role: OperatorRole } | null
-}
-
-/** Decisions on these take two persons: one proposes, another, who is an approver, confirms. */
-export interface TwoPersons {
-  /** Names of effects, such as `invoice.collect`; `all` for every one. */
-  readonly effects?: readonly string[] | 'all'
-  /** A run over more quarantine entries than this, and an erasure of more receipts and effects. */
-  readonly many?: number
-}
-
-/** Who is told, and of what nobody has looked at. */
-export interface AlertOptions {
-  /** Alerts are delivered as effects: `alertTo(effect, payload)`. */
-  readonly to?: AlertDelivery
-  /** An entry that waits this long with nobody assigned raises a new alert to this owner, and again. */
-  readonly unattended?: { readonly after: Duration; readonly owner: string }
-}
-
-/** Old deliveries that the configuration knows a source of. */
-export interface BackfillOptions {
-  readonly producer: Producer
-  /**
-   * A file of events, a JSON value a line; a directory of stored requests; or a function that lists a vendor's
-   * events, one after the other in an order that does not change.
-   */
-  readonly source: string | ListEvents
-  /** Where each event carries a number that rises by one: holes are reported. */
-  readonly sequence?: SequenceOptions
-}
-
-/** The number by which a backfill tells that events are missing. */
-export interface SequenceOptions {
-  /** JSON Pointer of the number in an event's payload. */
-  readonly pointer: string
-  /** JSON Pointer of what it counts within, such as an account. Default: all events together. */
-  readonly within?: string
-}
-
-/** Messages of a broker as deliveries of a producer. */
-export interface ConsumerOptions {
-  /** Its name is the namespace: no message can choose it. */
-  readonly producer: Producer
-  readonly from: Consumer
-}
-
-/** @typeParam Tx what triggers get as `tx`: see `transactions` */
-export interface CounterfoilOptions<Tx = PlanTransaction> {
-  readonly store: Store
-  /**
-   * The program's own database client, by an adapter of `counterfoil/adapters/…`: triggers plan in its
-   * transactions, and `publish` takes its handles. The store has to be in the same database. Default: triggers
-   * get a small client of the store's own.
-   */
-  readonly transactions?: Transactions<Tx>
-  readonly triggers: readonly Trigger<any, NoInfer<Tx>>[]
-  /** Every recipient that a trigger plans effects for. */
-  readonly recipients: readonly (Recipient<any> | RecipientSource)[]
-  /** Producers without a trigger; those with one are found through it. */
-  readonly producers?: readonly Producer[]
-  /** Brokers whose messages are taken in, from `start()` to `stop()`. */
-  readonly consumers?: readonly ConsumerOptions[]
-  /** Who is told when no narrower owner is named. Default `operators`. */
-  readonly owner?: string
-  /** Recorded with each plan: which configuration planned it. Default `unversioned`. */
-  readonly version?: string
-  /** Who looks after quarantine entries of a producer or type: the first rule that fits, else the producer's owner. */
-  readonly owners?: readonly OwnerRule[]
-  /** Who may use the operator interface and commands; the environment may name more. */
-  readonly operators?: readonly OperatorOptions[]
-  readonly signIn?: SignInOptions
-  /** Default: one person decides. */
-  readonly twoPersons?: TwoPersons
-  readonly alerts?: AlertOptions
-  /** By name; others are planned from a file or a directory at the command line. */
-  readonly backfills?: Readonly<Record<string, BackfillOptions>>
-  /** Gets each alert at least once that no effect delivers. Default: a line on standard error. */
-  readonly onAlert?: (alert: Alert) => void | Promise<void>
-  /**
-   * How long what is kept, and how late something may still come. Without it nothing is ever removed; `{}` keeps the
-   * least that is safe.
-   */
-  readonly retention?: RetentionOptions
-  /**
-   * Sends an event of our own from its receipt to a confirmed effect again and again, through the real store, so that
-   * `/metrics` and `/readyz` tell how long that takes. Each leaves a receipt and an effect, which `retention` removes.
-   * Default: none.
-   */
-  readonly roundTrip?: { readonly every: Duration }
-  /** File of vault keys, one `id:base64` a line; else the environment's `COUNTERFOIL_VAULT_KEYS`. */
-  readonly vaultKeyFile?: string
-  /** How long a claim on local work lasts without renewal. Default `10s`. */
-  readonly lease?: Duration
-  /** How long a trigger may plan. Default `5s`. */
-  readonly planTimeout?: Duration
-  /** How often the store is asked for work that no hint announced. Default `250ms`. */
-  readonly poll?: Duration
-  /** How long `stop()` waits for attempts in flight. Default `10s`. */
-  readonly drain?: Duration
-  /** Deliveries in work at once; more get 429. Default 1024. */
-  readonly maxDeliveries?: number
-  /**
-   * Receipts that may wait for their plan, in the store; while more do, deliveries get 503 with Retry-After.
-   * What `publish` writes in the program's own transaction is not refused. Default 1 000 000.
-   */
-  readonly maxBacklog?: number
-  readonly clock?: Clock
-  readonly random?: Random
-  readonly network?: Network
-  readonly log?: Log
-  /** Where spans go: `openTelemetry()` of `counterfoil/opentelemetry`. Default: nothing is traced. */
-  readonly tracing?: Tracing
-}
+export { backfillName } from './configuration-checks.ts'
+export type * from './options.ts'
 
 /**
  * One value that the server, the command line and a program all take.
@@ -565,66 +422,6 @@ function assemble<Tx>(
       await store.close()
     },
   }
-}
-
-/** A name becomes part of each receipt's origin, and of routes. */
-export const backfillName = /^[A-Za-z0-9._-]{1,100}$/
-
-function checkBackfills(
-  backfills: ReadonlyMap<string, BackfillOptions>,
-  producers: ReadonlyMap<string, Producer>,
-): void {
-  for (const [name, { producer }] of backfills) {
-    if (!backfillName.test(name)) {
-      throw new CounterfoilError('config_invalid', `'${name}' is no name of a backfill.`, {
-        hint: 'Give 1 to 100 letters, digits or . _ -',
-      })
-    }
-    if (producers.get(producer.name) === producer && !isInternal(producer)) continue
-    throw new CounterfoilError(
-      'config_invalid',
-      `Backfill '${name}' is of producer '${producer.name}', which does not receive in this configuration.`,
-      { hint: 'Add it to producers, or subscribe to an event of it.' },
-    )
-  }
-}
-
-/** What the program publishes itself comes from no broker. */
-function checkConsumers(consumers: readonly ConsumerOptions[]): void {
-  const own = consumers.find(({ producer }) => isInternal(producer))
-  if (own === undefined) return
-  throw new CounterfoilError(
-    'config_invalid',
-    `Producer '${own.producer.name}' is the program itself, and a consumer takes messages in for it.`,
-    { hint: 'Give the messages of a broker a producer of their own.' },
-  )
-}
-
-/** A handle of another client than the one that began the transaction would be none. */
-function checkTransactions(triggers: readonly Trigger[], transactions: Transactions<any> | undefined): void {
-  const stranger = triggers.find((trigger) => trigger.in !== undefined && trigger.in !== transactions)
-  if (stranger === undefined) return
-  throw new CounterfoilError(
-    'config_invalid',
-    `Trigger '${stranger.name}' plans in transactions of ${stranger.in?.client} that the configuration does not have.`,
-    { hint: 'Give one value to `transactions` of the configuration and to `in` of its triggers.' },
-  )
-}
-
-function byName<Named extends { readonly name: string }>(
-  what: string,
-  named: readonly Named[],
-): Map<string, Named> {
-  const map = new Map<string, Named>()
-  for (const one of named) {
-    if (map.has(one.name)) {
-      throw new CounterfoilError('config_invalid', `Two ${what}s are named '${one.name}'.`, {
-        hint: 'Give each a name of its own.',
-      })
-    }
-    map.set(one.name, one)
-  }
-  return map
 }
 
 function notStarted(): Response {
