@@ -242,9 +242,10 @@ export const mutants: readonly Mutant[] = [
     name: 'the body is made anew for a repeat',
     rule: 'all attempts of an effect carry the same bytes',
     file: 'recipients/http-recipient.ts',
-    find: '    return { method, path, body, headers: { ...stored.headers, ...own } }',
-    replace: `    const anew = body === null ? null : Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(body).toString()), at: about?.begunAt }))
-    return { method, path, body: anew, headers: { ...stored.headers, ...own } }`,
+    find: '    return { ...stored, headers: { ...stored.headers, ...own } }',
+    replace: `    const { body } = stored
+    const anew = body === null ? null : Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(body).toString()), at: about?.begunAt }))
+    return { ...stored, body: anew, headers: { ...stored.headers, ...own } }`,
   },
   {
     name: 'the attempt is written after the call',
