@@ -15,19 +15,21 @@ import {
 import { pg } from 'counterfoil/adapters/pg'
 import { postgres } from 'counterfoil/postgres'
 import { Pool } from 'pg'
-import { PgBoss } from 'pg-boss'
 import { z } from 'zod'
 import { missing } from '../packages/counterfoil/src/store/postgres/fixtures/binaries.ts'
 import { Server } from '../packages/counterfoil/src/store/postgres/fixtures/server.ts'
+import { debianProgram } from '../packages/counterfoil/src/testing/debian-program.ts'
 import { skipLoudly } from '../packages/counterfoil/src/testing/skip.ts'
+import { bullmq } from './fixtures/jobs/bullmq.ts'
+import { dbos } from './fixtures/jobs/dbos.ts'
+import { pgBoss } from './fixtures/jobs/pg-boss.ts'
+import type { Job, Running, Work } from './fixtures/jobs/runner.ts'
+import { temporal } from './fixtures/jobs/temporal.ts'
 
 const major = 18
 const why = missing(major)
-
-interface Job {
-  readonly invoice: string
-  readonly recipient: 'remembers' | 'forgets'
-}
+const withoutRedis = debianProgram('redis-server', 'redis-server') === undefined
+const runners = [pgBoss, dbos, temporal, ...(withoutRedis ? [] : [bullmq])]
 
 /** A recipient that acts, and loses its first answer to each invoice. With `idempotency-key` it acts once a key. */
 async function lossyRecipient() {
@@ -58,14 +60,14 @@ const idempotent = {
   },
 } as const satisfies Contract
 
-describe('an effect made by a job of pg-boss', { skip: why !== undefined }, () => {
+describe('an effect made by a job', { skip: why !== undefined }, () => {
   let server: Server
   let pool: Pool
-  let boss: PgBoss
   let far: Awaited<ReturnType<typeof lossyRecipient>>
   let app: Awaited<ReturnType<typeof configure>>['app']
   let due: Awaited<ReturnType<typeof configure>>['due']
-  const runs: { readonly job: string; readonly outcome: Outcome | 'crashed' }[] = []
+  let work: Work
+  const fallen = new Set<string>()
 
   async function configure(url: string) {
     const transactions = pg(pool)
@@ -114,27 +116,19 @@ describe('an effect made by a job of pg-boss', { skip: why !== undefined }, () =
     far = await lossyRecipient()
     const { transactions, ...rest } = await configure(url)
     ;({ app, due } = rest)
-    boss = new PgBoss({ connectionString: url, supervise: false, schedule: false })
-    boss.on('error', () => {})
-    await boss.start()
-    await boss.createQueue('collect', { retryLimit: 3, retryDelay: 0 })
-    await boss.work<Job>('collect', { pollingIntervalSeconds: 0.5 }, async ([job]) => {
-      const { id, data } = job!
+    work = async (id, data) => {
       const { receipt } = await transactions.run((tx) => app.publish(tx, { type: due, id, data }), {
         timeoutMs: 10_000,
       })
-      if (!runs.some((run) => run.job === id)) {
-        runs.push({ job: id, outcome: 'crashed' })
+      if (!fallen.has(id)) {
+        fallen.add(id)
         throw new Error('the worker fell after its transaction had committed')
       }
-      const outcome = await outcomeOf(app, receipt, { within: data.recipient === 'forgets' ? '2s' : '60s' })
-      runs.push({ job: id, outcome })
-      return outcome
-    })
+      return await outcomeOf(app, receipt, { within: data.recipient === 'forgets' ? '2s' : '60s' })
+    }
   })
 
   after(async () => {
-    await boss?.stop({ graceful: false })
     await app?.stop()
     await pool?.end()
     far?.server.closeAllConnections()
@@ -142,31 +136,36 @@ describe('an effect made by a job of pg-boss', { skip: why !== undefined }, () =
     await server?.dispose()
   })
 
-  async function ended(data: Job): Promise<{ readonly state: string; readonly outcome: Outcome }> {
-    const id = await boss.send('collect', data)
-    for (let looks = 0; looks < 1200; looks++) {
-      const [job] = await boss.findJobs('collect', { id: id! })
-      if (job?.state === 'completed' || job?.state === 'failed')
-        return { state: job.state, outcome: runs.findLast((run) => run.job === id)!.outcome as Outcome }
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error('the job does not end')
+  for (const { name, start } of runners) {
+    describe(`of ${name}`, () => {
+      let running: Running
+      before(async () => {
+        const own = name.replaceAll(/\W/g, '').toLowerCase()
+        await server.query(`create database ${own}`)
+        running = await start((id, job) => work(id, job), server.url().replace(/\w+$/, own))
+      })
+      after(async () => await running?.stop())
+
+      test('is one though the job ran twice and the answer was lost, and the job ends confirmed', async () => {
+        const ran = fallen.size
+        const outcome = (await running.run({ invoice: name, recipient: 'remembers' })) as Outcome
+        assert.equal(fallen.size, ran + 1, 'it fell once')
+        assert.equal(outcome.kind, 'final')
+        assert.deepEqual(outcome.kind === 'final' && outcome.effects.map(({ state }) => state), ['confirmed'])
+        assert.deepEqual(actsOf('remembers', name), 1)
+      })
+
+      test('stays unknown at a recipient without idempotency, and the job says so instead of paying twice', async () => {
+        const outcome = (await running.run({ invoice: name, recipient: 'forgets' })) as Outcome
+        assert.equal(outcome.kind, 'open')
+        assert.deepEqual(outcome.kind === 'open' && outcome.effects.map(({ state }) => state), ['unknown'])
+        assert.deepEqual(actsOf('forgets', name), 1)
+      })
+    })
   }
 
-  test('is one effect though the job ran twice and the answer was lost, and the job ends confirmed', async () => {
-    const { state, outcome } = await ended({ invoice: '7', recipient: 'remembers' })
-    assert.equal(state, 'completed')
-    assert.equal(outcome.kind, 'final')
-    assert.deepEqual(outcome.kind === 'final' && outcome.effects.map((effect) => effect.state), ['confirmed'])
-    assert.deepEqual(far.acts.filter((path) => path === '/remembers/7').length, 1)
-  })
-
-  test('stays unknown at a recipient without idempotency, and the job says so instead of paying twice', async () => {
-    const { outcome } = await ended({ invoice: '8', recipient: 'forgets' })
-    assert.equal(outcome.kind, 'open')
-    assert.deepEqual(outcome.kind === 'open' && outcome.effects.map((effect) => effect.state), ['unknown'])
-    assert.deepEqual(far.acts.filter((path) => path === '/forgets/8').length, 1)
-  })
+  const actsOf = (recipient: string, invoice: string): number =>
+    far.acts.filter((path) => path === `/${recipient}/${invoice}`).length
 
   test('that was published under the id of another one is in quarantine, and nobody waits for it', async () => {
     const client = await pool.connect()
@@ -194,3 +193,4 @@ describe('an effect made by a job of pg-boss', { skip: why !== undefined }, () =
 })
 
 if (why !== undefined) test('jobs', (t) => skipLoudly(t, why))
+if (withoutRedis) test('jobs of BullMQ', (t) => skipLoudly(t, 'redis-server cannot be had here'))

@@ -18,11 +18,9 @@ test('each protocol bug has a name of its own, and its text stands exactly once 
 /** Schedules that are played when the known seed does not catch a bug any more. */
 const scanned = Array.from({ length: 100 }, (_, seed) => seed)
 
-test('the simulator catches each protocol bug of which a seed is known', async () => {
+test(`the simulator catches each of ${mutants.length} protocol bugs`, async () => {
   const known = knownSeeds()
-  const plans = mutants
-    .filter(({ name }) => known[name] !== undefined)
-    .map((mutant) => ({ mutant, seeds: [known[mutant.name] ?? [], scanned].flat() }))
+  const plans = mutants.map((mutant) => ({ mutant, seeds: [known[mutant.name] ?? [], scanned].flat() }))
   const results = await runMutants(plans)
   const alive = results.filter(({ caught }) => caught === null)
   assert.deepEqual(

@@ -119,8 +119,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a dispute is not raised',
     rule: 'a fact that contradicts a final state marks it disputed',
     file: 'domain/lifecycle.ts',
-    find: 'refused: final({ confirmed: disputes, accepted: disputes,',
-    replace: 'refused: final({ accepted: disputes,',
+    find: 'refused: final({ confirmed: disputes, accepted: disputes, foundActed: disputes,',
+    replace: 'refused: final({',
   },
   {
     name: 'nobody is told of the unknown',
@@ -243,9 +243,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'all attempts of an effect carry the same bytes',
     file: 'recipients/http-recipient.ts',
     find: '    return { ...stored, headers: { ...stored.headers, ...own } }',
-    replace: `    const { body } = stored
-    const anew = body === null ? null : Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(body).toString()), at: about?.begunAt }))
-    return { ...stored, body: anew, headers: { ...stored.headers, ...own } }`,
+    replace: `    const body = stored.body === null ? null : Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(stored.body as never).toString()), at: about?.begunAt }))
+    return { ...stored, body, headers: { ...stored.headers, ...own } }`,
   },
   {
     name: 'the attempt is written after the call',
@@ -460,6 +459,12 @@ export const mutants: readonly Mutant[] = [
     replace: `  if (row.kind === 'tombstoned') return { kind: 'act' }
   if (row.kind === 'answered' && row.at < 0) {
 `,
+    // What acts on a closed key cannot be written beside its tombstone.
+    also: {
+      file: 'guard/sqlite/statements.ts',
+      find: `insert into \${key} (id, key, fingerprint,`,
+      replace: `insert or replace into \${key} (id, key, fingerprint,`,
+    },
   },
   {
     name: 'guard: the key is not kept',

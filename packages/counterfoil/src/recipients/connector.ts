@@ -1,7 +1,8 @@
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { buildConnector } from 'undici'
+// By its file: under its bare name Bun gives something else, and no request leaves.
+import { buildConnector } from 'undici/index.js'
 import { isPrivateAddress } from './private-address.ts'
 
 /** Resolves a name to all its addresses. The default is the operating system's resolver. */

@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher } from 'undici'
+// By its file: under its bare name Bun gives something else, and no request leaves.
+import { Agent, type Dispatcher } from 'undici/index.js'
 import type { Exchange } from '../domain/index.ts'
 import { type Connector, createConnector, type ResolveName } from './connector.ts'
 import { ExchangeHandler } from './exchange-handler.ts'

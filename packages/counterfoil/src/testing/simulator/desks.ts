@@ -5,8 +5,12 @@ import {
   decideOnEffect,
   dismiss,
   type EffectAct,
+  listUnknown,
+  type Operator,
   reprocess,
 } from '../../operate/index.ts'
+
+export const operator: Operator = { name: 'ada', role: 'approver' }
 
 /** Something that an operator looked at, and may decide on. */
 export interface Seen {
@@ -37,29 +41,17 @@ export const quarantine: Desk = {
   },
 }
 
-const aboutUnknown: readonly EffectAct[] = [
-  'ask',
-  'repeat',
-  'place-tombstone',
-  'place-tombstone',
-  'place-tombstone',
-  'confirm',
-  'refuse',
-  'refuse',
-  'withdraw',
-]
+/** How much more often than others an act is chosen. */
+const weights: Partial<Record<EffectAct, number>> = { 'place-tombstone': 3, refuse: 2 }
 
 /** Their evidence is what they believe to have seen, and may be wrong: what contradicts it has to be told. */
 export const effects: Desk = {
-  async look({ store }) {
-    const open = (await store.listEffects({ limit: 50 })).filter(
-      ({ state }) => state === 'unknown' || state === 'planned',
-    )
-    return open.map(({ id, version, recipient, key, state }) => ({
-      id,
-      version,
-      about: `${recipient} ${key}`,
-      acts: state === 'unknown' ? aboutUnknown : ['withdraw'],
+  async look(app) {
+    return (await listUnknown(app, operator, { limit: 20 })).map(({ effect, actions }) => ({
+      id: effect.id,
+      version: effect.version,
+      about: `${effect.recipient} ${effect.key}`,
+      acts: actions.flatMap(({ act, offered }) => (offered ? new Array(weights[act] ?? 1).fill(act) : [])),
     }))
   },
   async decide(app, id, act, decision) {

@@ -4,6 +4,7 @@ export const faultKinds = {
   'crash after a store call': 'dies after the call is committed and before it is told so',
   crash: 'dies',
   pause: 'is paused',
+  'pause before a store call': 'is paused before the call is written',
   'clock step': 'has its clock set',
   'clock skew': 'starts with a clock that is off',
   deploy: 'is replaced by the second version of the triggers',

@@ -1,8 +1,15 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Contract } from '../../domain/index.ts'
-import { type Guard, guard, type StoredAnswer, sqliteGuardStore } from '../../guard/index.ts'
+import { type Guard, guard, type Handler, type StoredAnswer, sqliteGuardStore } from '../../guard/index.ts'
 import type { Arrival } from '../../intake/index.ts'
-import type { Arriving, FarAnswer, FarSide, FarSidePorts } from './far-side.ts'
+import {
+  type Act,
+  type Arriving,
+  answer,
+  type FarAnswer,
+  type FarSide,
+  type FarSidePorts,
+} from './far-side.ts'
 
 type Name = 'guard' | 'guard that forgets'
 
@@ -56,14 +63,22 @@ export class GuardedFarSide implements FarSide {
   async receive(request: Arriving, fails: boolean): Promise<FarAnswer> {
     await this.#clean()
     this.#fails = fails
-    const answered = await this.#guard.handleArrival(arrivalOf(request), ({ key, body, order }) => {
+    let act: Act | undefined
+    const handler: Handler<DatabaseSync, 'sync'> = ({ key, body, order }) => {
       if (this.#fails) return { status: 500, json: { error: 'the handler failed' } }
-      const about =
+      const place =
         order === null ? { domain: null, version: null } : { ...order, version: Number(order.version) }
-      this.#ports!.acted({ key, body: Buffer.from(body).toString(), ...about })
+      act = { key, body: Buffer.from(body).toString(), ...place }
       return { status: 200, json: { acted: true } }
-    })
-    return toAnswer(answered)
+    }
+    try {
+      const answered = await this.#guard.handleArrival(arrivalOf(request), handler)
+      // Only what was committed has acted.
+      if (act !== undefined && answered.status === 200) this.#ports!.acted(act)
+      return toAnswer(answered)
+    } catch {
+      return answer(500)
+    }
   }
 
   async lookup(request: Arriving): Promise<FarAnswer> {

@@ -1,10 +1,10 @@
 import type { Counterfoil } from '../../counterfoil.ts'
 import { codeOf } from '../../domain/index.ts'
-import { type Desk, effects, quarantine, type Seen } from './desks.ts'
+import { type Desk, effects, operator, quarantine, type Seen } from './desks.ts'
 import type { FleetWorld, Ready } from './running.ts'
 import { busyMs } from './workload.ts'
 
-const desks: readonly Desk[] = [quarantine, effects]
+const desks: readonly Desk[] = [quarantine, effects, effects]
 
 /** People who work off quarantine and unknown effects in the middle of it all, on views that may be old, and sometimes twice. */
 export class Operators {
@@ -17,7 +17,7 @@ export class Operators {
 
   plan(): void {
     const { timeline, draws } = this.#world
-    const turns = draws.below(7, 'operator', 0)
+    const turns = draws.below(9, 'operator', 0)
     for (let n = 1; n <= turns; n++) {
       const at = 10_000 + draws.below(busyMs + 10_000, 'operator', n)
       timeline.after(at, null, () => void this.#turn(n))
@@ -65,7 +65,6 @@ async function decided(
   act: string,
   { decision, version }: { readonly decision: string; readonly version: number },
 ): Promise<string> {
-  const operator = { name: 'ada', role: 'approver' } as const
   const about = { operator, reason: 'because the producer says so', decision, expectedVersion: version }
   try {
     return await desk.decide(app, id, act, about)

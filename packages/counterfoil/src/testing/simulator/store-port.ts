@@ -15,11 +15,14 @@ const writeFaults: readonly (readonly [FaultKind, number])[] = [
   ['disk full', 4_000],
   ['crash before a store call', 1_800],
   ['crash after a store call', 2_600],
+  ['pause before a store call', 2_400],
 ]
 const readFaults: readonly (readonly [FaultKind, number])[] = [
   ['slow store', 6_000],
   ['store busy', 4_000],
 ]
+/** Past the lease of whatever it was about to write, mostly. */
+const pausesMs = [3_000, 11_000, 14_000, 40_000] as const
 const waitsMs = [20, 200, 900, 2_500, 11_000, 25_000] as const
 
 const passing = new Set<PropertyKey>(['kind', 'location', 'open', 'close', 'watch', 'examine'])
@@ -81,6 +84,8 @@ class Calls {
     const { draws, timeline } = this.#world
     const nth = this.#count++
     const fault = this.#faultOf(name, nth)
+    if (fault === 'pause before a store call')
+      life.pausedUntil = timeline.now + draws.pick(pausesMs, 'storePick', life.number, nth)
     const slow = fault === 'slow store' ? draws.pick(waitsMs, 'storePick', life.number, nth) : 0
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => {
@@ -131,7 +136,7 @@ class Calls {
       roll -= share
       if (roll >= 0) continue
       // A lost rollback is a transaction that stays open until its time is over; a statement commits nothing.
-      if (name === 'rollback' || (name === 'statement' && kind.startsWith('commit'))) return null
+      if (name === 'rollback' || (name === 'statement' && /^(commit|pause)/.test(kind))) return null
       const about = `process ${this.#life.process}: ${name}`
       return faults.strike(kind, `store/${number}/${nth}`, about) ? kind : null
     }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BrokerMessage, Consumer, ConsumerPorts, Verdict } from '../consumer.ts'
-import { InHand } from '../in-hand.ts'
+import type { BrokerMessage, Consumer, Verdict } from '../consumer.ts'
+import { type BrokerSide, Consuming, type Session } from '../consuming.ts'
 import type { KafkaMember, KafkaProducer, KafkaReceived } from './client.ts'
 import { Progress } from './progress.ts'
 import { nameOf } from './publisher.ts'
@@ -14,75 +14,53 @@ export interface KafkaConsumerOptions {
   readonly inFlight?: number
 }
 
-const retryMs = { first: 200, last: 5_000 } as const
-
 /**
  * Records of a consumer group. Their offsets are committed after their receipts, and are no identity: a topic that is made
  * anew begins at 0 again. Kafka hands single records back to nobody, so one that has to wait is tried again here, and
  * holds back the offset of its partition meanwhile, not the records after it.
  */
 export function kafkaConsumer(options: KafkaConsumerOptions): Consumer {
-  return new GroupConsumer(options)
+  return new Consuming(new KafkaSide(options), options)
 }
 
-class GroupConsumer implements Consumer {
+class KafkaSide implements BrokerSide {
+  readonly faultOf = nameOf
   readonly broker = 'kafka'
   readonly #options: KafkaConsumerOptions
-  readonly #inHand: InHand
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
 
   constructor(options: KafkaConsumerOptions) {
     this.#options = options
-    this.#inHand = new InHand(options.inFlight ?? 64)
   }
 
-  start(ports: ConsumerPorts): void {
-    this.#running = this.#run(ports)
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  /** One membership after the other. */
-  async #run(ports: ConsumerPorts): Promise<void> {
-    const { signal } = this.#stop
-    let pauseMs: number = retryMs.first
-    while (!signal.aborted) {
-      let member: KafkaMember | undefined
-      try {
-        member = await this.#options.member()
-        await this.#consume(member, ports, () => {
-          pauseMs = retryMs.first
-        })
-      } catch (error) {
-        if (!signal.aborted) {
-          ports.onFault(nameOf(error))
-          await wait(pauseMs, undefined, { signal }).catch(() => {})
-          pauseMs = Math.min(pauseMs * 2, retryMs.last)
-        }
-      }
-      await this.#inHand.empty()
-      await member?.leave().catch(() => {})
+  /** One membership. */
+  async session(session: Session): Promise<void> {
+    const member = await this.#options.member()
+    try {
+      await this.#consume(member, session)
+    } finally {
+      await session.inHand.empty()
+      await member.leave().catch(() => {})
     }
   }
 
-  async #consume(member: KafkaMember, ports: ConsumerPorts, onGood: () => void): Promise<void> {
+  /** Each session has left already. */
+  async close(): Promise<void> {}
+
+  async #consume(member: KafkaMember, session: Session): Promise<void> {
+    const { inHand, stop, onGood } = session
     const partitions = new Map<string, Progress>()
     const lost = new AbortController()
-    while (!this.#stop.signal.aborted) {
-      await this.#inHand.room()
+    while (!stop.aborted) {
+      await inHand.room()
       lost.signal.throwIfAborted()
-      const records = await member.poll(this.#inHand.free)
+      const records = await member.poll(inHand.free)
       onGood()
       for (const record of records) {
         const name = `${record.topic} ${record.partition}`
         const progress = partitions.get(name) ?? new Progress()
         partitions.set(name, progress)
         progress.begin(record.offset)
-        this.#inHand.hold(this.#settle(member, progress, record, ports, lost))
+        inHand.hold(this.#settle(member, progress, record, session, lost))
       }
     }
   }
@@ -91,25 +69,25 @@ class GroupConsumer implements Consumer {
     member: KafkaMember,
     progress: Progress,
     record: KafkaReceived,
-    ports: ConsumerPorts,
+    session: Session,
     lost: AbortController,
   ): Promise<void> {
     const { topic, partition, offset } = record
     try {
-      const isDone = await this.#untilTaken(record, ports, lost.signal)
+      const isDone = await this.#untilTaken(record, session, lost.signal)
       // Its offset stays: it comes again, to whoever has the partition then.
       if (!isDone) return
       const next = progress.end(offset)
       if (next !== null) await member.commit({ topic, partition, next })
     } catch (error) {
-      ports.onFault(nameOf(error))
+      session.onFault(nameOf(error))
       lost.abort(error)
     }
   }
 
   /** @returns false when it was stopped before */
-  async #untilTaken(record: KafkaReceived, { take }: ConsumerPorts, lost: AbortSignal): Promise<boolean> {
-    const ended = AbortSignal.any([this.#stop.signal, lost])
+  async #untilTaken(record: KafkaReceived, { take, stop }: Session, lost: AbortSignal): Promise<boolean> {
+    const ended = AbortSignal.any([stop, lost])
     for (let deliveries = 1; ; deliveries++) {
       const verdict = await take(toBrokerMessage(record, deliveries))
       if (verdict.kind === 'acknowledge') return true

@@ -158,11 +158,12 @@ else
           domains.map(async (domain) => {
             for (let version = 1; version <= each; version++) {
               const one = message(topic, { id: `cf_${domain}_${version}`, order: { domain, version } })
-              await untilConfirmed(publisher, one, () => unknown++)
-              if (++confirmed === each) {
-                await standStill(cluster.pid!)
-                setTimeout(() => cluster.kill('SIGCONT'), 1_500)
-              }
+              await untilConfirmed(publisher, one, () => {
+                unknown++
+                cluster.kill('SIGCONT')
+              })
+              // Until what is under way is unknown.
+              if (++confirmed === each) await standStill(cluster.pid!)
             }
           }),
         )

@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { CounterfoilError, type Duration, milliseconds } from '../../domain/index.ts'
 import type { BrokerMessage, Consumer, ConsumerPorts, Verdict } from '../consumer.ts'
-import { InHand } from '../in-hand.ts'
+import { type BrokerSide, Consuming, type Session } from '../consuming.ts'
 import { Connection, type NatsServers } from './connection.ts'
 
 export interface NatsConsumerOptions {
@@ -26,7 +25,8 @@ export interface NatsConsumerOptions {
 
 /** How long one request for messages waits for some, in milliseconds. The least that the client allows. */
 const pullMs = 1_000
-const retryMs = { first: 200, last: 5_000 } as const
+/** After an error of ours: the message comes again, and not at once. */
+const againMs = 5_000
 
 /**
  * Messages of a JetStream stream, by a durable pull consumer with explicit acknowledgement.
@@ -34,22 +34,19 @@ const retryMs = { first: 200, last: 5_000 } as const
  * @throws CounterfoilError `config_invalid`
  */
 export function natsConsumer(options: NatsConsumerOptions): Consumer {
-  return new NatsConsumer(options)
+  return new Consuming(new NatsSide(options), options)
 }
 
-class NatsConsumer implements Consumer {
+class NatsSide implements BrokerSide {
+  readonly faultOf = faultOf
   readonly broker = 'nats'
   readonly #options: NatsConsumerOptions
   readonly #connection: Connection
-  readonly #inHand: InHand
   readonly #ackWaitMs: number
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
 
   constructor(options: NatsConsumerOptions) {
     this.#options = options
     this.#connection = new Connection(options.servers)
-    this.#inHand = new InHand(options.inFlight ?? 64)
     this.#ackWaitMs = milliseconds(options.ackWait ?? '30s')
     if (this.#ackWaitMs < 100) {
       throw new CounterfoilError('config_invalid', 'The ackWait of a NATS consumer is shorter than 100 ms.', {
@@ -58,37 +55,17 @@ class NatsConsumer implements Consumer {
     }
   }
 
-  start(ports: ConsumerPorts): void {
-    this.#running = this.#run(ports)
+  async session(session: Session): Promise<void> {
+    const connection = await this.#connection.get()
+    await this.#prepare(connection)
+    await this.#pull(connection, session)
+    await session.inHand.empty()
+    // An acknowledgement lies in the client's buffer until then.
+    await connection.flush()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
+  async close(): Promise<void> {
     await this.#connection.close()
-  }
-
-  /** One connection after the other. */
-  async #run(ports: ConsumerPorts): Promise<void> {
-    const { signal } = this.#stop
-    let pauseMs: number = retryMs.first
-    while (!signal.aborted) {
-      try {
-        const connection = await this.#connection.get()
-        await this.#prepare(connection)
-        await this.#pull(connection, ports, () => {
-          pauseMs = retryMs.first
-        })
-      } catch (error) {
-        if (signal.aborted) break
-        ports.onFault(faultOf(error))
-        await wait(pauseMs, undefined, { signal }).catch(() => {})
-        pauseMs = Math.min(pauseMs * 2, retryMs.last)
-      }
-    }
-    await this.#inHand.empty()
-    const open = await this.#connection.get().catch(() => undefined)
-    await open?.flush().catch(() => {})
   }
 
   async #prepare(connection: NatsConnection): Promise<void> {
@@ -116,35 +93,35 @@ class NatsConsumer implements Consumer {
     }
   }
 
-  async #pull(connection: NatsConnection, ports: ConsumerPorts, onGood: () => void): Promise<void> {
+  async #pull(connection: NatsConnection, session: Session): Promise<void> {
     const { stream, durable } = this.#options
-    const { signal } = this.#stop
+    const { inHand, stop, onGood } = session
     const consumer = await jetstream(connection).consumers.get(stream, durable)
     const closed = connection.closed().then((error) => {
       throw error ?? new Error('closed')
     })
     closed.catch(() => {})
-    while (!signal.aborted) {
-      await Promise.race([this.#inHand.room(), closed])
-      const messages = await consumer.fetch({ max_messages: this.#inHand.free, expires: pullMs })
+    while (!stop.aborted) {
+      await Promise.race([inHand.room(), closed])
+      const messages = await consumer.fetch({ max_messages: inHand.free, expires: pullMs })
       onGood()
       const stopped = () => messages.stop()
-      signal.addEventListener('abort', stopped, { once: true })
+      stop.addEventListener('abort', stopped, { once: true })
       try {
-        await Promise.race([this.#takeAll(messages, ports, connection), closed])
+        await Promise.race([this.#takeAll(messages, session, connection), closed])
       } finally {
-        signal.removeEventListener('abort', stopped)
+        stop.removeEventListener('abort', stopped)
       }
     }
   }
 
   async #takeAll(
     messages: AsyncIterable<JsMsg>,
-    ports: ConsumerPorts,
+    session: Session,
     connection: NatsConnection,
   ): Promise<void> {
     for await (const message of messages) {
-      this.#inHand.hold(this.#settle(message, ports, connection))
+      session.inHand.hold(this.#settle(message, session, connection))
     }
   }
 
@@ -160,7 +137,7 @@ class NatsConsumer implements Consumer {
     } catch (error) {
       // Not settled: it comes again.
       ports.onFault(faultOf(error))
-      message.nak(retryMs.last)
+      message.nak(againMs)
     } finally {
       clearInterval(alive)
     }

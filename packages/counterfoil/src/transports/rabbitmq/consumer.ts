@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib'
-import type { BrokerMessage, Consumer, ConsumerPorts, Verdict } from '../consumer.ts'
-import { withDeliveryLimit } from '../delivery-limit.ts'
-import { InHand } from '../in-hand.ts'
+import type { BrokerMessage, Consumer, Verdict } from '../consumer.ts'
+import { type BrokerSide, Consuming, type Session } from '../consuming.ts'
 import { Connection, faultOf, type RabbitServer } from './connection.ts'
 
 export interface RabbitConsumerOptions {
@@ -20,25 +19,20 @@ export interface RabbitConsumerOptions {
   readonly maxDeliveries?: number
 }
 
-const retryMs = { first: 200, last: 5_000 } as const
-
 /** Messages of a queue, each acknowledged for itself after the commit of its receipt. */
 export function rabbitConsumer(options: RabbitConsumerOptions): Consumer {
-  return new RabbitConsumer(options)
+  return new Consuming(new RabbitSide(options), options)
 }
 
-class RabbitConsumer implements Consumer {
+class RabbitSide implements BrokerSide {
+  readonly faultOf = faultOf
   readonly broker = 'rabbitmq'
   readonly #options: RabbitConsumerOptions
   readonly #connection: Connection<ConfirmChannel>
-  readonly #inHand: InHand
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
 
   constructor(options: RabbitConsumerOptions) {
     this.#options = options
     const { server, inFlight = 64 } = options
-    this.#inHand = new InHand(inFlight)
     this.#connection = new Connection(server, async (connection) => {
       const channel = await connection.createConfirmChannel()
       channel.on('error', () => {})
@@ -47,39 +41,24 @@ class RabbitConsumer implements Consumer {
     })
   }
 
-  start(ports: ConsumerPorts): void {
-    this.#running = this.#run({ ...ports, take: withDeliveryLimit(ports.take, this.#options.maxDeliveries) })
+  async session(session: Session): Promise<void> {
+    try {
+      const channel = await this.#connection.get()
+      session.onGood()
+      await this.#consume(channel, session)
+    } catch (error) {
+      this.#connection.forget()
+      throw error
+    }
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
+  async close(): Promise<void> {
     await this.#connection.close()
   }
 
-  /** One channel after the other. */
-  async #run(ports: ConsumerPorts): Promise<void> {
-    const { signal } = this.#stop
-    let pauseMs: number = retryMs.first
-    while (!signal.aborted) {
-      try {
-        const channel = await this.#connection.get()
-        pauseMs = retryMs.first
-        await this.#consume(channel, ports)
-      } catch (error) {
-        this.#connection.forget()
-        if (signal.aborted) break
-        ports.onFault(faultOf(error))
-        await wait(pauseMs, undefined, { signal }).catch(() => {})
-        pauseMs = Math.min(pauseMs * 2, retryMs.last)
-      }
-    }
-    await this.#inHand.empty()
-  }
-
   /** Until it is stopped. Rejects when the channel or the queue is gone. */
-  async #consume(channel: ConfirmChannel, ports: ConsumerPorts): Promise<void> {
-    const { signal } = this.#stop
+  async #consume(channel: ConfirmChannel, session: Session): Promise<void> {
+    const { inHand, stop } = session
     let lost = (_: Error) => {}
     const gone = new Promise<never>((_, reject) => {
       lost = reject
@@ -89,33 +68,33 @@ class RabbitConsumer implements Consumer {
     const consuming = channel.consume(this.#options.queue, (message) => {
       // Null: the queue was deleted, or its node went away.
       if (message === null) lost(new Error('cancelled'))
-      else this.#inHand.hold(this.#settle(channel, message, ports))
+      else inHand.hold(this.#settle(channel, message, session))
     })
     consuming.catch(() => {})
     const { consumerTag } = await Promise.race([consuming, gone])
     const stopped = new Promise<void>((resolve) =>
-      signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
+      stop.aborted ? resolve() : stop.addEventListener('abort', () => resolve(), { once: true }),
     )
     await Promise.race([stopped, gone])
     await Promise.race([channel.cancel(consumerTag), gone])
-    await this.#inHand.empty()
+    await inHand.empty()
     // A question that is answered after the acknowledgements before it were read.
     await Promise.race([channel.close(), gone.catch(() => {})])
   }
 
-  async #settle(channel: ConfirmChannel, message: ConsumeMessage, ports: ConsumerPorts): Promise<void> {
+  async #settle(channel: ConfirmChannel, message: ConsumeMessage, session: Session): Promise<void> {
     try {
       const handed = toBrokerMessage(this.#options.queue, message)
-      const verdict = await ports.take(handed)
+      const verdict = await session.take(handed)
       if (verdict.kind === 'acknowledge') channel.ack(message)
       else if (verdict.kind === 'again') {
         // In hand meanwhile: what cannot be committed now holds its place.
-        await wait(verdict.afterMs, undefined, { signal: this.#stop.signal }).catch(() => {})
+        await wait(verdict.afterMs, undefined, { signal: session.stop }).catch(() => {})
         channel.nack(message, false, true)
       } else await this.#putAside(channel, message, handed, verdict)
     } catch (error) {
       // Not settled: it comes again, at the latest when the channel ends.
-      ports.onFault(faultOf(error))
+      session.onFault(faultOf(error))
       this.#connection.forget()
     }
   }

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { RESP_TYPES } from 'redis'
 import { CounterfoilError, type Duration, milliseconds } from '../../domain/index.ts'
-import type { BrokerMessage, Consumer, ConsumerPorts, TakeMessage, Verdict } from '../consumer.ts'
-import { withDeliveryLimit } from '../delivery-limit.ts'
-import { InHand } from '../in-hand.ts'
+import type { BrokerMessage, Consumer, Verdict } from '../consumer.ts'
+import { type BrokerSide, Consuming, type Session } from '../consuming.ts'
 import { Connection, type RedisServer } from './connection.ts'
 
 export interface RedisConsumerOptions {
@@ -38,7 +37,6 @@ interface Entry {
 
 /** How long one reading waits for entries, in milliseconds. */
 const blockMs = 200
-const retryMs = { first: 200, last: 5_000 } as const
 
 /**
  * Entries of a Redis stream, by a consumer group; those of dead consumers are claimed. An entry has `content-type` and
@@ -47,27 +45,24 @@ const retryMs = { first: 200, last: 5_000 } as const
  * @throws CounterfoilError `config_invalid`
  */
 export function redisConsumer(options: RedisConsumerOptions): Consumer {
-  return new RedisConsumer(options)
+  return new Consuming(new RedisSide(options), options)
 }
 
-class RedisConsumer implements Consumer {
+class RedisSide implements BrokerSide {
+  readonly faultOf = faultOf
   readonly broker = 'redis'
   readonly #options: RedisConsumerOptions
   /** Reading blocks its connection, so that settling has one of its own. */
   readonly #reading: Connection
   readonly #settling: Connection
-  readonly #inHand: InHand
   readonly #claimAfterMs: number
   /** Of this process: what it has in hand is its own. */
   readonly #name = `counterfoil-${randomUUID()}`
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
 
   constructor(options: RedisConsumerOptions) {
     this.#options = options
     this.#reading = new Connection(options.server)
     this.#settling = new Connection(options.server)
-    this.#inHand = new InHand(options.inFlight ?? 64)
     this.#claimAfterMs = milliseconds(options.claimAfter ?? '30s')
     if (this.#claimAfterMs >= 100) return
     throw new CounterfoilError(
@@ -79,42 +74,24 @@ class RedisConsumer implements Consumer {
     )
   }
 
-  start(ports: ConsumerPorts): void {
-    this.#running = this.#run({ ...ports, take: withDeliveryLimit(ports.take, this.#options.maxDeliveries) })
+  async session(session: Session): Promise<void> {
+    const client = await this.#reading.get()
+    await this.#join(client)
+    let claimAt = 0
+    while (!session.stop.aborted) {
+      await session.inHand.room()
+      if (Date.now() >= claimAt) {
+        await this.#claim(client, session)
+        claimAt = Date.now() + this.#claimAfterMs / 2
+      } else await this.#read(client, session)
+      session.onGood()
+    }
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
+  async close(): Promise<void> {
     await this.#leave()
     await this.#reading.close()
     await this.#settling.close()
-  }
-
-  async #run(ports: ConsumerPorts): Promise<void> {
-    const { signal } = this.#stop
-    let pauseMs: number = retryMs.first
-    while (!signal.aborted) {
-      try {
-        const client = await this.#reading.get()
-        await this.#join(client)
-        let claimAt = 0
-        while (!signal.aborted) {
-          await this.#inHand.room()
-          if (Date.now() >= claimAt) {
-            await this.#claim(client, ports)
-            claimAt = Date.now() + this.#claimAfterMs / 2
-          } else await this.#read(client, ports)
-          pauseMs = retryMs.first
-        }
-      } catch (error) {
-        if (signal.aborted) break
-        ports.onFault(faultOf(error))
-        await wait(pauseMs, undefined, { signal }).catch(() => {})
-        pauseMs = Math.min(pauseMs * 2, retryMs.last)
-      }
-    }
-    await this.#inHand.empty()
   }
 
   async #join(client: Client): Promise<void> {
@@ -125,39 +102,39 @@ class RedisConsumer implements Consumer {
   }
 
   /** Entries that nobody was handed yet. */
-  async #read(client: Client, { take, onFault }: ConsumerPorts): Promise<void> {
+  async #read(client: Client, session: Session): Promise<void> {
     const { stream, group } = this.#options
     const answer = await bytesOf(client).xReadGroup(
       group,
       this.#name,
       { key: stream, id: '>' },
-      { COUNT: this.#inHand.free, BLOCK: blockMs },
+      { COUNT: session.inHand.free, BLOCK: blockMs },
     )
     const [read] = (answer ?? []) as unknown as { readonly messages: readonly RawEntry[] }[]
     for (const { id, message } of read?.messages ?? [])
-      this.#hold({ id: String(id), fields: message, deliveries: 1 }, take, onFault)
+      this.#hold({ id: String(id), fields: message, deliveries: 1 }, session)
   }
 
   /** Entries whose consumer has not been heard of for a while. Those that were deleted meanwhile are passed over. */
-  async #claim(client: Client, { take, onFault }: ConsumerPorts): Promise<void> {
+  async #claim(client: Client, session: Session): Promise<void> {
     const { stream, group } = this.#options
     const claimed = await bytesOf(client).xAutoClaim(stream, group, this.#name, this.#claimAfterMs, '0-0', {
-      COUNT: this.#inHand.free,
+      COUNT: session.inHand.free,
     })
     for (const entry of claimed.messages as unknown as readonly (RawEntry | null)[]) {
       if (entry === null) continue
       const { message } = entry
       const id = String(entry.id)
       const [pending] = await client.xPendingRange(stream, group, id, id, 1)
-      this.#hold({ id, fields: message, deliveries: pending?.deliveriesCounter ?? 1 }, take, onFault)
+      this.#hold({ id, fields: message, deliveries: pending?.deliveriesCounter ?? 1 }, session)
     }
   }
 
-  #hold(entry: Entry, take: TakeMessage, onFault: ConsumerPorts['onFault']): void {
-    this.#inHand.hold(this.#settle(entry, take, onFault))
+  #hold(entry: Entry, session: Session): void {
+    session.inHand.hold(this.#settle(entry, session))
   }
 
-  async #settle(entry: Entry, take: TakeMessage, onFault: ConsumerPorts['onFault']): Promise<void> {
+  async #settle(entry: Entry, { take, onFault, stop }: Session): Promise<void> {
     const { stream, group } = this.#options
     // While it is in hand nobody claims it.
     const alive = setInterval(() => void this.#touch(entry.id), this.#claimAfterMs / 3)
@@ -172,7 +149,7 @@ class RedisConsumer implements Consumer {
           return
         }
         // Streams know no delay: it is kept here, and left for the next one where this process stops.
-        const waited = await wait(verdict.afterMs, true, { signal: this.#stop.signal }).catch(() => false)
+        const waited = await wait(verdict.afterMs, true, { signal: stop }).catch(() => false)
         if (!waited) return
         const client = await this.#settling.get()
         await client.xClaim(stream, group, this.#name, 0, entry.id)
