@@ -1,9 +1,9 @@
 import { brokenInCalm, isQuiet } from './calm.ts'
-import { Known } from './known.ts'
 import { brokenBy } from './laws.ts'
 import { type Move, moves } from './moves.ts'
 import { Packing } from './packing.ts'
 import { initialState, type Scene } from './scene.ts'
+import { Seen } from './seen.ts'
 
 export interface Explored {
   readonly states: number
@@ -25,12 +25,12 @@ export interface Explored {
 /** Breadth first from the initial state: the whole space, or the shortest way to a violation. */
 export function explore(scene: Scene, mostStates = 3_000_000): Explored {
   const packing = new Packing(scene)
-  const known = new Known()
+  const seen = new Seen()
   packing.pack(initialState(scene), packing.words)
-  known.add(packing.words, 0)
+  seen.add(packing.words, 0)
   let [steps, cut, quiet, depth, lastOfDepth] = [0, 0, 0, 0, 0]
   const end = (violation: Explored['violation'], bounded = false) => ({
-    states: known.size,
+    states: seen.size,
     steps,
     depth,
     quiet,
@@ -39,36 +39,36 @@ export function explore(scene: Scene, mostStates = 3_000_000): Explored {
     bounded,
     parts: packing.sizes,
   })
-  for (let next = 0; next < known.size; next++) {
+  for (let next = 0; next < seen.size; next++) {
     if (next > lastOfDepth) {
       depth++
-      lastOfDepth = known.size - 1
+      lastOfDepth = seen.size - 1
     }
-    const words = known.words(next)
+    const words = seen.words(next)
     const state = packing.unpack(words)
     if (isQuiet(state)) {
       quiet++
       const broken = brokenInCalm(scene, state)
       if (broken !== null)
-        return end({ broken, story: [...story(scene, packing, known, next, null), 'and no fault any more'] })
+        return end({ broken, story: [...story(scene, packing, seen, next, null), 'and no fault any more'] })
     }
     const from = moves(scene, state)
     if (from.cut) cut++
     for (const move of from.found) {
       steps++
       const broken = brokenBy(scene, state, move.to)
-      if (broken !== null) return end({ broken, story: story(scene, packing, known, next, move) })
+      if (broken !== null) return end({ broken, story: story(scene, packing, seen, next, move) })
       packing.pack(move.to, words)
-      if (known.add(packing.words, next) && known.size > mostStates) return end(null, true)
+      if (seen.add(packing.words, next) && seen.size > mostStates) return end(null, true)
     }
   }
   return end(null)
 }
 
-/** The moves that led to a known state, and one more. Workers change places in packed states; here each keeps its name. */
-function story(scene: Scene, packing: Packing, known: Known, last: number, then: Move | null): string[] {
+/** The moves that led to a state, and one more. Workers change places in packed states; here each keeps its name. */
+function story(scene: Scene, packing: Packing, seen: Seen, last: number, then: Move | null): string[] {
   const way = [last]
-  while (way[0]! > 0) way.unshift(known.cameFrom(way[0]!))
+  while (way[0]! > 0) way.unshift(seen.cameFrom(way[0]!))
   let swapped = false
   const told: string[] = []
   const tell = (says: string) =>
@@ -76,8 +76,8 @@ function story(scene: Scene, packing: Packing, known: Known, last: number, then:
   for (const [step, index] of way.entries()) {
     const to = way[step + 1]
     if (to === undefined) break
-    const words = known.words(index)
-    const target = known.words(to)
+    const words = seen.words(index)
+    const target = seen.words(to)
     for (const move of moves(scene, packing.unpack(words)).found) {
       packing.pack(move.to, words)
       if (!packing.words.every((word, place) => word === target[place])) continue

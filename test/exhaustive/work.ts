@@ -13,7 +13,8 @@ import { leaseMs } from './timeline.ts'
 
 /**
  * What workers do, one durable step at a time: the order of `engine/effects.ts`, every decision by the functions that
- * ship. Each returns the state after it, or null where it cannot be done.
+ * ship. Each returns the state after it, or null where it cannot be done. A lease that is renewed is not played: it is as one
+ * that nobody saw end in time.
  */
 
 export type Who = 0 | 1
@@ -164,16 +165,6 @@ export function hearLate(scene: Scene, state: State, who: Who, call: Call, outco
   const told = tell(scene, { ...state, workers: both(state, who, { doing: telling, calls: rest }) }, who)
   const moved = told.effects[call.effect] !== state.effects[call.effect]
   return withDoing(told, who, moved ? unfresh(doing, call.effect) : doing)
-}
-
-/** Extends the lease of an attempt in flight, where it is still this worker's. */
-export function renew(state: State, who: Who): State | null {
-  const { doing } = state.workers[who]
-  if (doing.kind !== 'begun' && doing.kind !== 'calling') return null
-  const row = state.effects[doing.effect]!
-  if (row.state !== 'attempting' || !doing.fresh || row.dueAt === state.now + leaseMs) return null
-  const effects = withAt(state.effects, doing.effect, { ...row, dueAt: state.now + leaseMs })
-  return { ...state, effects }
 }
 
 export function die(state: State, who: Who): State {

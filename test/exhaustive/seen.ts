@@ -3,10 +3,10 @@ import { width } from './packing.ts'
 const chunk = 2 ** 16
 
 /**
- * The packed states that were met, in the order in which they were, each with the one it was met from: a hash table with
+ * The packed states that were seen, in the order in which they were, each with the one it was reached from: a hash table with
  * open addressing over words that are compared whole, so no two states are ever taken for one.
  */
-export class Known {
+export class Seen {
   #size = 0
   #table = new Int32Array(2 ** 12).fill(-1)
   readonly #chunks: Uint32Array[] = []
@@ -15,7 +15,7 @@ export class Known {
     return this.#size
   }
 
-  /** @returns false when it was known */
+  /** @returns false when it was seen before */
   add(words: Uint32Array, from: number): boolean {
     let slot = hash(words) & (this.#table.length - 1)
     for (let at = this.#table[slot]!; at !== -1; at = this.#table[slot]!) {
