@@ -1,8 +1,15 @@
 import { hasPath, seenOf } from '../settled.ts'
 import type { Check } from './violation.ts'
 
+/**
+ * Milliseconds into the calm at which a path is judged. At its end, an hour's memory of a recipient is over, and who had let
+ * the path go by would be excused.
+ */
+const judgedAfterMs = 40 * 60_000
+
 /** I22: when faults stop, every effect with a path to evidence becomes final, and no plan is left half done. */
 export const checkCalm: Check = ({ entries, records, promises, calmAt }, found) => {
+  const judgedAt = Math.min(records.at, calmAt + judgedAfterMs)
   for (const { recipient, key, state, attempts } of records.effects) {
     const name = `${recipient} ${key}`
     if (state === 'planned' || state === 'attempting') {
@@ -12,7 +19,7 @@ export const checkCalm: Check = ({ entries, records, promises, calmAt }, found) 
     const known = promises.get(recipient)
     if (state !== 'unknown' || known === undefined) continue
     const begunAt = attempts[0]?.begunAt ?? records.at
-    if (hasPath(known, seenOf(entries, recipient, key), begunAt, records.at))
+    if (hasPath(known, seenOf(entries, recipient, key), begunAt, judgedAt))
       found('I22', name, 'its recipient could still tell what became of it, and it is unknown')
   }
 }

@@ -454,6 +454,14 @@ const planted: readonly (readonly [Invariant, string, History])[] = [
     'unknown with a path to evidence',
     history({ records: { effects: [{ ...effect, state: 'unknown' }] } }),
   ],
+  [
+    'I22',
+    'unknown with a path to evidence that was let go by until the recipient had forgotten',
+    history({
+      ...unknownFirst(),
+      records: { at: 70 * 60_000, effects: [{ ...effect, state: 'unknown' }] },
+    }),
+  ],
 ]
 
 test('a history in which every promise is kept has no violation', () => {
