@@ -1,9 +1,9 @@
 /**
  * pg-boss: a queue a kind of work, jobs with an id made of their name, retries with back-off, a dead letter queue.
  *
- * - id, retryLimit, retryBackoff, expireInSeconds, deleteAfterSeconds: https://timgit.github.io/pg-boss/#/./api/jobs
- * - deadLetter: https://timgit.github.io/pg-boss/#/./api/queues
- * - superviseIntervalSeconds and the like: https://timgit.github.io/pg-boss/#/./api/constructor
+ * - id, retryLimit, retryBackoff, expireInSeconds, deleteAfterSeconds: https://pgboss.io/api/jobs
+ * - deadLetter: https://pgboss.io/api/queues
+ * - superviseIntervalSeconds and the like: https://pgboss.io/api/constructor
  */
 import { createHash } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
