@@ -5,7 +5,7 @@
  * - retries of a step: https://docs.dbos.dev/typescript/tutorials/step-tutorial
  * - a process that restarts recovers what it was working on: https://docs.dbos.dev/production/workflow-recovery
  * - two executions of one workflow at once: https://docs.dbos.dev/explanations/concurrent-executions
- * - retention, set in Conductor; by default a million workflows, and no time: https://docs.dbos.dev/production/retention
+ * - retention, set in Conductor, by default a million workflows: https://docs.dbos.dev/production/retention
  */
 import { DBOS, DBOSClient, type WorkflowStatus } from '@dbos-inc/dbos-sdk'
 import { type Event, type System, type SystemRecord, shortMs } from '../../scenarios/system.ts'
