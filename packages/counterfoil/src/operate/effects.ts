@@ -21,7 +21,7 @@ export interface EffectPage {
 }
 
 /** Effects that one page looks at, at most: what it costs has a limit, whatever the filter leaves over. */
-export const effectReach = 10_000
+export const effectReach = 5_000
 
 /** Newest first. A page may be short and still not the last. @throws CounterfoilError `not_authorised` */
 export async function listEffects(
