@@ -27,8 +27,9 @@ const runtimes = [
 
 const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'counterfoil-runtimes-'))
+// Not what npm told this script; what says how to reach a registry stays.
 const environment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/.test(name)),
+  Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_)|NODE_(?!EXTRA_CA_CERTS))/.test(name)),
 )
 const npm = (cwd: string, ...parameters: string[]): string =>
   execFileSync('npm', parameters, { cwd, env: environment, encoding: 'utf8' })
