@@ -218,11 +218,20 @@ export const all: readonly unknown[] = [${entries.map((_path, index) => `entry${
     ])
   })
 
-  test('the container starts what the package has, and takes only files that a project has', () => {
+  test('the container starts what the package has, where it may write, and takes only files that a project has', () => {
     const dockerfile = readFileSync(join(root, 'container/Dockerfile'), 'utf8')
     const [, command = '[]'] = /^CMD (.*)$/m.exec(dockerfile) ?? []
-    const [program, file = '', act] = JSON.parse(command) as string[]
-    assert.deepEqual([program, existsSync(join(project, file)), act], ['node', true, 'serve'])
+    const [program, file = '', act, option, config = ''] = JSON.parse(command) as string[]
+    const isThere = (path: string) => existsSync(join(project, path.replace('/app/', '')))
+    assert.deepEqual(
+      [program, isThere(file), act, option, isThere(config)],
+      ['node', true, 'serve', '--config', true],
+    )
+    const [directory, volume] = [
+      dockerfile.match(/^WORKDIR (.*)$/gm)?.at(-1),
+      /^VOLUME (.*)$/m.exec(dockerfile)?.[1],
+    ]
+    assert.equal(directory, `WORKDIR ${volume}`, 'a store with a relative path lies on the volume')
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \.\/$/gm)].flatMap(([, files = '']) =>
       files.split(' '),
     )
