@@ -71,7 +71,7 @@ export async function runSchedule(
   const calmAt = timeline.now
   await timeline.run(
     calmAt + calmMs,
-    () => senders.areDone && isSettled(bench, entries, promises, timeline.now),
+    () => senders.areDone && isSettled(bench, entries, promises, { calmAt, now: timeline.now }),
   )
   fleet.end()
   entries.push(...bench.moves(timeline.now))

@@ -2,6 +2,12 @@ import type { Entry, Promises } from './history.ts'
 import type { Workbench } from './workbench.ts'
 
 /**
+ * Milliseconds into the calm at which a path to evidence is judged at the latest. At its end an hour's memory of a
+ * recipient is over, and who had let the path go by would be excused.
+ */
+export const judgedAfterMs = 40 * 60_000
+
+/**
  * Whether everything is over that can come to an end. Said from what was seen from outside and what the recipients
  * promise, by hand; so it errs on the side of waiting.
  */
@@ -9,13 +15,14 @@ export function isSettled(
   bench: Workbench,
   entries: readonly Entry[],
   promises: ReadonlyMap<string, Promises>,
-  now: number,
+  { calmAt, now }: { readonly calmAt: number; readonly now: number },
 ): boolean {
   if (!bench.isPlanned) return false
+  const judgedAt = Math.min(now, calmAt + judgedAfterMs)
   return bench.unsettled().every(({ recipient, key, state, begunAt }) => {
     const known = promises.get(recipient)
     if (state !== 'unknown' || known === undefined) return false
-    return !hasPath(known, seenOf(entries, recipient, key), begunAt ?? now, now)
+    return !hasPath(known, seenOf(entries, recipient, key), begunAt ?? judgedAt, judgedAt)
   })
 }
 

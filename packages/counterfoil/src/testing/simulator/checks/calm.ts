@@ -1,11 +1,5 @@
-import { hasPath, seenOf } from '../settled.ts'
+import { hasPath, judgedAfterMs, seenOf } from '../settled.ts'
 import type { Check } from './violation.ts'
-
-/**
- * Milliseconds into the calm at which a path is judged. At its end, an hour's memory of a recipient is over, and who had let
- * the path go by would be excused.
- */
-const judgedAfterMs = 40 * 60_000
 
 /** I22: when faults stop, every effect with a path to evidence becomes final, and no plan is left half done. */
 export const checkCalm: Check = ({ entries, records, promises, calmAt }, found) => {
