@@ -28,6 +28,15 @@ const contract: Contract = {
 const key = 'cf_1' as IdempotencyKey
 const never = new AbortController().signal
 const bytes = randomBytes(3_000_000)
+/** Gives the first of its bytes and then no more. */
+const slow: BodyStore = {
+  immutable: true,
+  async *open(_, { signal }) {
+    yield bytes.subarray(0, 100_000)
+    yield bytes.subarray(100_000, 200_000)
+    await once(signal, 'abort')
+  },
+}
 const digest = (of: Uint8Array) => createHash('sha256').update(of).digest('hex')
 const reference: BodyReference<'files'> = {
   store: 'files',
@@ -230,14 +239,6 @@ describe('it stays unknown, and the recipient has no whole request', () => {
 
   test('when it says that it acted before it had all of it', async (t) => {
     const { url } = await service(t, (_, response) => response.writeHead(201).end())
-    const slow: BodyStore = {
-      immutable: true,
-      async *open(_, { signal }) {
-        yield bytes.subarray(0, 100_000)
-        yield bytes.subarray(100_000, 200_000)
-        await once(signal, 'abort')
-      },
-    }
     const outcome = await planned(t, url, slow).attempt()
     assert.deepEqual(outcome, { kind: 'unknown', why: 'answered 201 before it had the whole request' })
   })
@@ -245,14 +246,6 @@ describe('it stays unknown, and the recipient has no whole request', () => {
 
 test('a recipient that refuses before it has all of it has refused', async (t) => {
   const { url } = await service(t, (_, response) => response.writeHead(413, { connection: 'close' }).end())
-  const slow: BodyStore = {
-    immutable: true,
-    async *open(_, { signal }) {
-      yield bytes.subarray(0, 100_000)
-      yield bytes.subarray(100_000, 200_000)
-      await once(signal, 'abort')
-    },
-  }
   const outcome = await planned(t, url, slow).attempt()
   assert.deepEqual([outcome.kind, outcome.status], ['refused', 413])
 })

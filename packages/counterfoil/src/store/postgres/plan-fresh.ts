@@ -4,6 +4,7 @@ import { fingerprintBytes, fingerprintToBytes } from '../digest.ts'
 import type { NewEffect, Plan, Planned, SqlValue } from '../store.ts'
 import { Block, booleans, numbers, type Rows, rowsOf, texts } from './columns.ts'
 import type { Row } from './connection.ts'
+import { effectRow } from './plan.ts'
 import { among, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
@@ -55,7 +56,7 @@ export function planFreshStatement(schema: string, rows: Rows): Statement {
     writes: true,
     text: `
 with given as materialized (
-  select g.*, nextval('${s}.effect_seq') as seq from ${rowsOf(rows, 'g', columns, 'n')}
+  select g.*, nextval('${s}.effect_seq') as seq, substring($1::bytea from g.block_at for ${fingerprintBytes}) as fingerprint from ${rowsOf(rows, 'g', columns, 'n')}
 ),
 -- The primary keys of outbox and receipt, effect_key. Who deletes the record plans it.
 held as (
@@ -70,8 +71,8 @@ planned as (
 ),
 -- In one order everywhere, so that two that create the same effects wait instead of locking each other out.
 created as (
-  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace)
-  select seq, id, recipient, key, name, ${bytesFrom('0', String(fingerprintBytes))}, idempotency_key, order_domain, order_version, planned_at, trace
+  insert into ${s}.effect (${effectRow})
+  select ${effectRow}
   from given where ${isHeld} order by key, recipient
   on conflict (key, recipient) do nothing returning seq
 ),

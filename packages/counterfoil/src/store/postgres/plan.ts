@@ -17,6 +17,10 @@ export function namesOf({ outbox, effects }: Plan): string[] {
   return [String(outbox), ...effects.map(nameOf)]
 }
 
+/** What is written of an effect, named once: a statement that left one out would lose it for some effects only. */
+export const effectRow =
+  'seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace'
+
 const planColumns: readonly (readonly [string, string])[] = [
   ['$1::bigint[]', 'outbox'],
   ['$2::text[]', 'receipt'],
@@ -103,8 +107,8 @@ planned as (
 ),
 -- In one order everywhere, so that two that create the same effects wait instead of locking each other out.
 created as (
-  insert into ${s}.effect (seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace)
-  select seq, id, recipient, key, name, fingerprint, idempotency_key, order_domain, order_version, planned_at, trace
+  insert into ${s}.effect (${effectRow})
+  select ${effectRow}
   from wanted where known_id is null and ${among('plan', 'good')} order by key, recipient
   on conflict (key, recipient) do nothing returning seq
 ),
