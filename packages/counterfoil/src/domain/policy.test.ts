@@ -259,6 +259,29 @@ describe('by the rest of a contract', () => {
     assert.equal(nextStep({ ...asking, accepted: true }, 11 * hour).kind, 'lookup', 'it is in work')
   })
 
+  test('who may repeat for a time only closes the key before the last repeat could outlast that', () => {
+    const repeating: Contract = { ...idempotent, ordering: closing.ordering! }
+    const tries = (lastEnded: number) => [
+      unknownAttempt(1, 0, 1_000),
+      ...[2, 3, 4, 5, 6, 7, 8, 9, 10].map((n) => unknownAttempt(n, lastEnded - 1_000, lastEnded)),
+    ]
+    const after = (ended: number) => nextStep(unknown(repeating, [], tries(ended)), ended)
+    assert.equal(after(16 * hour).kind, 'repeat')
+    const closes = after(16.15 * hour)
+    assert.ok(
+      closes.kind === 'tombstone' && closes.at === 16.15 * hour,
+      'before the wait of five minutes, not after it',
+    )
+    assert.equal(after(22 * hour).kind, 'operator')
+    const { remembersFor: _, ...rest } = repeating.idempotency!
+    const always: Contract = { ...repeating, idempotency: { ...rest, remembersFor: 'forever' } }
+    assert.equal(
+      nextStep(unknown(always), 400 * day).kind,
+      'repeat',
+      'no last repeat: nothing need be closed',
+    )
+  })
+
   test('a tombstone that proves nothing is placed again, with back-off', () => {
     const step = nextStep({ ...unknown(closing), tombstones: [2_000, 3_000] }, 3_000)
     assert.ok(step.kind === 'tombstone' && step.at === 5_000)

@@ -52,6 +52,11 @@ export const escalateAfterMs = 86_400_000
 export const alertUnsentAfterMs = 900_000
 /** Share of a recipient's key retention that is never used for repeats: clocks differ and requests stall. */
 export const retentionMargin = 0.1
+/**
+ * Shares of the time in which closing a key proves something. Past the first nobody goes on asking for hints; past the
+ * second nobody repeats where repeats end some day too: the last of them, late and unanswered, would leave no time to close.
+ */
+export const closingFrom = { asking: 0.5, repeating: 0.75 } as const
 
 /** Contract → policy (design.md section 3, Contracts). Pure: the same situation always gives the same step. */
 export function nextStep(situation: Situation, now: Instant): Step {
@@ -90,9 +95,13 @@ function unknownStep(situation: Situation, now: Instant): Step {
   // What was accepted is in work, and what was fenced once will be fenced again: to repeat it would learn nothing.
   if (until !== null && !accepted && last?.outcome !== 'fenced') {
     const at = asked + Math.max(backOffMs(attempts.length - 1), last?.retryAfterMs ?? 0)
-    if (Math.max(at, now) < until) return { kind: 'repeat', at, why: because.repeat(contract) }
+    const when = Math.max(at, now)
+    const closesFirst =
+      Number.isFinite(until) && shouldClose(situation, { now, when, from: closingFrom.repeating })
+    if (when < until && !closesFirst) return { kind: 'repeat', at, why: because.repeat(contract) }
   }
-  if (asks && now < escalateAt && (accepted || !shouldClose(situation, now))) {
+  const closes = shouldClose(situation, { now, when: now, from: closingFrom.asking })
+  if (asks && now < escalateAt && (accepted || !closes)) {
     const finalAt = lookup.absence.final ? ended + milliseconds(lookup.absence.after ?? 0) : 0
     const nextAsk = asked + backOffMs(sinceLast.length - 1)
     // Asking just after absence becomes final saves a whole back-off step.
@@ -162,14 +171,14 @@ export function closingIsProof(
   return first === undefined || answeredAt < first.begunAt + closableMs(contract)
 }
 
-/** Half of the time is over in which closing proves something: who asks on and on would be left with nothing to do. */
+/** What comes at `when` would come past the share `from` of the time in which closing proves something, and now it still does. */
 function shouldClose(
   { contract, attempts }: Pick<Situation, 'contract' | 'attempts'>,
-  now: Instant,
+  { now, when, from }: { readonly now: Instant; readonly when: Instant; readonly from: number },
 ): boolean {
   const first = attempts[0]
   if (first === undefined || !closingIsProof({ contract, attempts }, now)) return false
-  return now >= first.begunAt + closableMs(contract) / 2
+  return when >= first.begunAt + closableMs(contract) * from
 }
 
 function closableMs({ idempotency, ordering }: Contract): number {

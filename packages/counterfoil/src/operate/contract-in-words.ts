@@ -2,6 +2,7 @@ import {
   type AnswerPattern,
   alertUnsentAfterMs,
   type Contract,
+  closingFrom,
   escalateAfterMs,
   type Idempotency,
   inWords,
@@ -89,9 +90,17 @@ function aboutRepeats({ idempotency, ordering }: Contract): string[] {
   if (remembersFor === 'forever')
     return ['After an unknown outcome the same request may be repeated under the same key at any time.']
   const until = inWords(milliseconds(remembersFor) * (1 - retentionMargin))
-  return [
+  const lines = [
     `After an unknown outcome the same request may be repeated under the same key until ${until} after the first attempt, never later.`,
   ]
+  const closable = ordering?.tombstone?.findsFor ?? remembersFor
+  if (ordering?.tombstone !== undefined && closable !== 'forever') {
+    const from = milliseconds(closable) * (1 - retentionMargin) * closingFrom.repeating
+    lines.push(
+      `From ${inWords(from)} after the first attempt its key is closed instead, while that still proves something.`,
+    )
+  }
+  return lines
 }
 
 function aboutLookup(lookup: Lookup): string[] {
