@@ -143,15 +143,12 @@ export class Dispatcher implements FirstPlaces {
 
   /** Keeps the places that it asks for until the store has answered: what is planned meanwhile finds none of them free. */
   async #claim(slots: Readonly<Record<string, number>>): Promise<(readonly [DueWork, Place])[]> {
-    const kept = new Map(
-      Object.entries(slots).map(([name, count]) => [
-        name,
-        Array.from({ length: count }, () => this.#places.get(name)!.take()),
-      ]),
-    )
+    const wanted = Object.entries(slots)
+    for (const [name, count] of wanted) this.#places.get(name)!.keep(count)
     const { worker, leaseMs } = this.#settings
+    let taken: DueWork[]
     try {
-      const taken = await this.#ports.store.takeDue({
+      taken = await this.#ports.store.takeDue({
         worker,
         now: this.#ports.clock.now(),
         leaseMs,
@@ -159,10 +156,10 @@ export class Dispatcher implements FirstPlaces {
         limits: this.#limits,
         inTurn: this.#inTurn,
       })
-      return taken.map((work) => [work, kept.get(work.effect.recipient)!.pop()!] as const)
     } finally {
-      for (const place of [...kept.values()].flat()) place.leave()
+      for (const [name, count] of wanted) this.#places.get(name)!.giveBack(count)
     }
+    return taken.map((work) => [work, this.#places.get(work.effect.recipient)!.take()] as const)
   }
 
   /** Limits may have left some: there is room when an attempt of ours ends, or when the next token comes. */

@@ -17,6 +17,16 @@ export class Places {
     return Math.max(0, Math.min(this.all - this.#calls, this.all * heldPerCall - this.#held))
   }
 
+  /** Nobody takes them until they are given back: a claim asks for so many and may get fewer. */
+  keep(count: number): void {
+    this.#calls += count
+    this.#held += count
+  }
+
+  giveBack(count: number): void {
+    this.keep(-count)
+  }
+
   take(): Place {
     this.#calls++
     this.#held++

@@ -5,7 +5,7 @@ import { storePort } from './store-port.ts'
 import { busyMs } from './workload.ts'
 
 const minute = 60_000
-const polls = ['5s', '20s', '60s'] as const
+const polls = ['10s', '20s', '60s'] as const
 const pausesMs = [400, 3_000, 11_000, 14_000, 40_000, 150_000] as const
 /** Long enough that keys are nearly, just and long forgotten. */
 const gapsMs = [

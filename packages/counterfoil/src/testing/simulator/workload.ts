@@ -74,7 +74,7 @@ const variants = ['copy', 'copy', 'copy', 'altered', 'readdressed', 'forged', 's
 /** The deliveries of a seed: events, and what a network, a careless producer or a stranger makes of them. */
 export function deliveriesOf(draws: Draws): PlannedDelivery[] {
   const made: PlannedDelivery[] = []
-  const events = 2 + draws.below(4, 'event', 0)
+  const events = 2 + draws.below(3, 'event', 0)
   for (let n = 0; n < events; n++) {
     const name = draws.chance(0.2, 'event', n, 1)
       ? draws.pick(rare, 'event', n, 2)
