@@ -22,7 +22,7 @@ import { benchDirectory } from './setup.ts'
 
 const operator = { name: 'bench', role: 'approver' } as const
 const livePerSecond = 100
-const idleMs = 20_000
+const idleMs = 60_000
 const kills = 3
 const [what = '1000000', only = ''] = process.argv.slice(2)
 

@@ -50,6 +50,8 @@ export class Relay {
   readonly #held: HeldRecords
   #reserved = 0
   #claiming = false
+  /** A hint came during the claim: it may be about what the claim was too early for. */
+  #again = false
   /** The last claim was full: more waits in the store. */
   #more = false
   #stopped = true
@@ -93,8 +95,10 @@ export class Relay {
 
   /** Looks for records whose time has come: the truth behind every hint. */
   async poll(): Promise<void> {
+    if (this.#claiming) this.#again = true
     if (this.#stopped || this.#claiming || this.#held.waiting > maxHeld / 2) return
     this.#claiming = true
+    this.#again = false
     try {
       const { worker, leaseMs } = this.#settings
       const records = await this.#ports.store.claimOutbox({
@@ -118,11 +122,12 @@ export class Relay {
       this.#claiming = false
       this.#wakeStop()
     }
+    if (this.#again) await this.poll()
   }
 
   #handedOn(): void {
     // Refilled before it runs dry: a backlog is worked off at the pace of the plans, not of the poll.
-    if (this.#more && this.#held.waiting < claimLimit) void this.poll()
+    if (this.#more && !this.#claiming && this.#held.waiting < claimLimit) void this.poll()
     this.#wakeStop()
   }
 

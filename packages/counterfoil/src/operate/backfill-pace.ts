@@ -4,7 +4,9 @@ import type { Counterfoil } from '../counterfoil.ts'
  * Receipts that may wait for their plan, and effects for their first attempt, before a backfill adds to them. Few:
  * what waits together is planned together, in one transaction that live deliveries wait for.
  */
-export const maxWaiting = 200
+export const maxWaiting = 50
+/** Time that is left to others after each chunk, as a multiple of what it took: planning it takes as long again. */
+const restShare = 2
 /** Receipts beyond which it waits even when nobody seems to plan: live deliveries are refused long after that. */
 export const maxUnplanned = 50_000
 const lookMs = 50
@@ -12,7 +14,7 @@ const lookMs = 50
 const maxLooks = 20
 
 /**
- * How fast a backfill goes: at its rate, and behind live traffic. It takes half of the store's time at most, and
+ * How fast a backfill goes: at its rate, and behind live traffic. It takes a third of the store's time at most, and
  * nothing at all while work waits.
  */
 export class Pace {
@@ -43,9 +45,9 @@ export class Pace {
     this.#nextAt = Math.max(this.#nextAt, clock.now() - lookMs) + (items * 1_000) / this.#rate
   }
 
-  /** After a chunk that it took so long to prepare and to keep: as long again is left to others. */
+  /** After a chunk that it took so long to prepare and to keep. */
   async rest(tookMs: number): Promise<void> {
-    await this.wait(Math.min(tookMs, 1_000))
+    await this.wait(Math.min(tookMs * restShare, 1_000))
   }
 
   async wait(ms: number): Promise<void> {

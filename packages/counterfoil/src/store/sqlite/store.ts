@@ -150,8 +150,11 @@ export class SqliteStore implements Store {
   readonly showBackfill: Store['showBackfill'] = (name) => this.#call('showBackfill', name)
   readonly backfillChunks: Store['backfillChunks'] = (query) => this.#call('backfillChunks', query)
 
-  acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
-    return this.#state === 'open' ? this.#calls.acceptChunk(chunk) : Promise.reject(closed())
+  async acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
+    if (this.#state !== 'open') throw closed()
+    const taken = await this.#calls.acceptChunk(chunk)
+    this.#hint()
+    return taken
   }
   readonly forget: Store['forget'] = (batch) => this.#call('forget', batch)
   readonly erase: Store['erase'] = (erasure) => this.#call('erase', erasure)
@@ -190,8 +193,12 @@ export class SqliteStore implements Store {
 
   async #leavingWork<Value>(method: string, argument: unknown): Promise<Value> {
     const value = await this.#call<Value>(method, argument)
-    for (const onWork of this.#watchers) onWork()
+    this.#hint()
     return value
+  }
+
+  #hint(): void {
+    for (const onWork of this.#watchers) onWork()
   }
 
   #call<Value>(method: string, argument: unknown): Promise<Value> {
