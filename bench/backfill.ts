@@ -135,7 +135,7 @@ class Child {
 
   constructor(part: 'plan' | 'serve') {
     this.#process = fork(import.meta.filename, [part], {
-      execArgv: ['--max-semi-space-size=4', '--max-old-space-size=96', '--conditions=counterfoil:source'],
+      execArgv: ['--max-semi-space-size=8', '--max-old-space-size=96', '--conditions=counterfoil:source'],
     })
     this.#message = new Promise((resolve, reject) => {
       this.#process.on('message', (message: { rss?: number }) => {
