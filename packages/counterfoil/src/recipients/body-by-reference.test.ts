@@ -224,10 +224,8 @@ describe('it stays unknown, and the recipient has no whole request', () => {
     let told = false
     const halting: BodyStore = {
       immutable: true,
-      async *open(_, { signal }) {
-        yield bytes.subarray(0, 100_000)
-        yield bytes.subarray(100_000, 200_000)
-        await once(signal, 'abort')
+      async *open(reference, about) {
+        yield* await slow.open(reference, about)
         told = true
       },
     }

@@ -136,10 +136,11 @@ export class SqliteStore implements Store {
   readonly listQuarantine: Store['listQuarantine'] = (query) => this.#call('listQuarantine', query)
   readonly showQuarantine: Store['showQuarantine'] = (id) => this.#call('showQuarantine', id)
   readonly decideQuarantine: Store['decideQuarantine'] = (decision) =>
-    this.#leavingWork('decideQuarantine', decision)
+    this.#leavingWork(this.#call('decideQuarantine', decision))
   readonly audit: Store['audit'] = (entry) => this.#call('audit', entry)
   readonly listAudit: Store['listAudit'] = (query) => this.#call('listAudit', query)
-  readonly decideEffect: Store['decideEffect'] = (decision) => this.#leavingWork('decideEffect', decision)
+  readonly decideEffect: Store['decideEffect'] = (decision) =>
+    this.#leavingWork(this.#call('decideEffect', decision))
   readonly readVault: Store['readVault'] = (ref) => this.#call('readVault', ref)
   readonly knownDeliveries: Store['knownDeliveries'] = (questions) => this.#call('knownDeliveries', questions)
   readonly planBackfill: Store['planBackfill'] = (backfill) => this.#call('planBackfill', backfill)
@@ -152,9 +153,7 @@ export class SqliteStore implements Store {
 
   async acceptChunk(chunk: ChunkAcceptance): Promise<ChunkAccepted> {
     if (this.#state !== 'open') throw closed()
-    const taken = await this.#calls.acceptChunk(chunk)
-    this.#hint()
-    return taken
+    return await this.#leavingWork(this.#calls.acceptChunk(chunk))
   }
   readonly forget: Store['forget'] = (batch) => this.#call('forget', batch)
   readonly erase: Store['erase'] = (erasure) => this.#call('erase', erasure)
@@ -191,14 +190,10 @@ export class SqliteStore implements Store {
     return () => this.#watchers.delete(onWork)
   }
 
-  async #leavingWork<Value>(method: string, argument: unknown): Promise<Value> {
-    const value = await this.#call<Value>(method, argument)
-    this.#hint()
-    return value
-  }
-
-  #hint(): void {
+  async #leavingWork<Value>(call: Promise<Value>): Promise<Value> {
+    const value = await call
     for (const onWork of this.#watchers) onWork()
+    return value
   }
 
   #call<Value>(method: string, argument: unknown): Promise<Value> {
