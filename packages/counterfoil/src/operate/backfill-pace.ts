@@ -6,7 +6,7 @@ import type { Counterfoil } from '../counterfoil.ts'
  */
 export const maxWaiting = 50
 /** Time that is left to others after each chunk, as a multiple of what it took: planning it takes as long again. */
-const restShare = 3
+const restShare = 4
 /** Receipts beyond which it waits even when nobody seems to plan: live deliveries are refused long after that. */
 export const maxUnplanned = 50_000
 const lookMs = 50
@@ -14,7 +14,7 @@ const lookMs = 50
 const maxLooks = 20
 
 /**
- * How fast a backfill goes: at its rate, and behind live traffic. It takes a quarter of the store's time at most, and
+ * How fast a backfill goes: at its rate, and behind live traffic. It takes a fifth of the store's time at most, and
  * nothing at all while work waits.
  */
 export class Pace {

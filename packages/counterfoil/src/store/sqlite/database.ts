@@ -6,8 +6,8 @@ import type { WorkerOptions } from './protocol.ts'
 /** "Cfoi": marks a file as a store of ours (sqlite.org/fileformat2.html#application_id). */
 export const applicationId = 0x43_66_6f_69
 
-/** Pages of the WAL, 8 MB, before they are moved into the file. Fewer cost throughput, more cost a longer pause. */
-const checkpointPages = 2_000
+/** Pages of the WAL, 4 MB, before they are moved into the file. Fewer cost throughput, more cost a longer pause. */
+const checkpointPages = 1_000
 
 /**
  * Opens the file without changing it, and refuses one that is not ours to change.
