@@ -131,12 +131,17 @@ async function several(client: PgClient, message: string): Promise<readonly PgRe
   return (await client.query(message)) as unknown as readonly PgResult[]
 }
 
-/** Made of digits alone, so that no text can leave its quotes. */
+/** What stands in quotes as it is, whatever `standard_conforming_strings` says. */
+const quotable = /^[\x20-\x26\x28-\x5b\x5d-\x7e]*$/
+
+/** Plain text, which costs the server least, or digits alone: nothing can leave its quotes. */
 function literal(value: Value): string {
   if (value === null) return 'null'
   if (typeof value === 'number' || typeof value === 'bigint') return `'${value}'`
+  if (typeof value === 'string' && quotable.test(value)) return `'${value}'`
   const hex = Buffer.from(value as Uint8Array).toString('hex')
-  return typeof value === 'string' ? `convert_from('\\x${hex}', 'utf8')` : `'\\x${hex}'::bytea`
+  const bytes = `E'\\\\x${hex}'`
+  return typeof value === 'string' ? `convert_from(${bytes}, 'utf8')` : `${bytes}::bytea`
 }
 
 function textsOf(key: string, fence: string): Texts {

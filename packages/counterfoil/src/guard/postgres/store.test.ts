@@ -148,18 +148,25 @@ test("a request takes three messages, its handler's among them, and a replay tak
   await client.end()
 })
 
-test('text that would end a literal stays text, prepared or not', async () => {
+test('text that would end a literal stays text, prepared or not, whatever backslashes mean to the server', async () => {
   const answer = { status: 200, headers: { 'x-a': `'); drop table guard_key; --\\$1` }, body: `'\\$2"` }
-  for (const prepare of [true, false]) {
+  for (const [prepare, conforming] of [
+    [true, 'on'],
+    [false, 'on'],
+    [true, 'off'],
+    [false, 'off'],
+  ] as const) {
     const pool = new pg.Pool({ connectionString: service.url, max: 1 })
+    await pool.query(`set standard_conforming_strings = ${conforming}`)
     const seats = await guardOn({ ...service, store: postgresGuardStore<pg.PoolClient>(pool, { prepare }) })
     // The first request of a connection prepares; the ones after it send their values as text.
-    for (const n of [1, 2, 3]) {
-      const key = `${prepare}')$1;--${n}`
+    for (const ending of [`')$1;--1`, `')$1;--2`, '3', '5\\', `\\'6`, '\\x7', '\\008']) {
+      const key = `${prepare}-${conforming}-${ending}`
+      const quoted = `"${key.replaceAll('\\', '\\\\')}"`
       const handler = seatHandler(service, () => answer)
-      const first = await seen(await seats.handle(request({ key }), handler))
+      const first = await seen(await seats.handle(request({ key: quoted }), handler))
       const { 'idempotency-replayed': replayed, ...headers } = (
-        await seen(await seats.handle(request({ key }), handler))
+        await seen(await seats.handle(request({ key: quoted }), handler))
       ).headers
       assert.deepEqual([headers, headers['x-a']], [first.headers, answer.headers['x-a']])
       assert.equal(replayed, 'true')
