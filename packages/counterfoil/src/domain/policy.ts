@@ -181,12 +181,13 @@ function shouldClose(
   return when >= first.begunAt + closableMs(contract) * from
 }
 
-function closableMs({ idempotency, ordering }: Contract): number {
+/** How long after its first attempt closing a key proves something, in milliseconds. */
+export function closableMs({ idempotency, ordering }: Contract): number {
   return trustedMs(ordering?.tombstone?.findsFor ?? idempotency?.remembersFor)
 }
 
 /** How much of a recipient's memory is relied on, in milliseconds. */
-function trustedMs(remembersFor: Idempotency['remembersFor'] | undefined): number {
+export function trustedMs(remembersFor: Idempotency['remembersFor'] | undefined): number {
   if (remembersFor === undefined || remembersFor === 'unstated') return 0
   return remembersFor === 'forever'
     ? Number.POSITIVE_INFINITY

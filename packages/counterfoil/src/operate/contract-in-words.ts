@@ -2,6 +2,7 @@ import {
   type AnswerPattern,
   alertUnsentAfterMs,
   type Contract,
+  closableMs,
   closingFrom,
   escalateAfterMs,
   type Idempotency,
@@ -10,7 +11,7 @@ import {
   maxRetryAfterMs,
   milliseconds,
   type Ordering,
-  retentionMargin,
+  trustedMs,
 } from '../domain/index.ts'
 
 /** What `counterfoil check` prints of a recipient: its promises, and what the engine does because of them. */
@@ -76,7 +77,8 @@ function aboutKey(idempotency: Idempotency): string[] {
   return lines
 }
 
-function aboutRepeats({ idempotency, ordering }: Contract): string[] {
+function aboutRepeats(contract: Contract): string[] {
+  const { idempotency, ordering } = contract
   if (ordering?.conditional !== undefined) {
     return [
       'After an unknown outcome the same request may be repeated at any time: its precondition holds once only.',
@@ -89,15 +91,14 @@ function aboutRepeats({ idempotency, ordering }: Contract): string[] {
   if (remembersFor === 'unstated') return [`No repeat is known to be safe, ${never}.`]
   if (remembersFor === 'forever')
     return ['After an unknown outcome the same request may be repeated under the same key at any time.']
-  const until = inWords(milliseconds(remembersFor) * (1 - retentionMargin))
+  const until = inWords(trustedMs(remembersFor))
   const lines = [
     `After an unknown outcome the same request may be repeated under the same key until ${until} after the first attempt, never later.`,
   ]
-  const closable = ordering?.tombstone?.findsFor ?? remembersFor
-  if (ordering?.tombstone !== undefined && closable !== 'forever') {
-    const from = milliseconds(closable) * (1 - retentionMargin) * closingFrom.repeating
+  const closable = closableMs(contract)
+  if (ordering?.tombstone !== undefined && Number.isFinite(closable)) {
     lines.push(
-      `From ${inWords(from)} after the first attempt its key is closed instead, while that still proves something.`,
+      `From ${inWords(closable * closingFrom.repeating)} after the first attempt its key is closed instead, while that still proves something.`,
     )
   }
   return lines
