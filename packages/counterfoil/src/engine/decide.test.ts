@@ -130,6 +130,12 @@ describe('a late answer', () => {
     assert.deepEqual([settlement?.to, settlement?.dueAt], ['attempting', 'unchanged'])
   })
 
+  test('that proves nothing comes from a process that was paused: it may have sent as late as that, and waiting begins anew', () => {
+    const lost = attempt(1, 'unknown', { begunAt: now - 29_000, endedAt: now - 28_000 })
+    const settlement = settled(effect('unknown', [lost]), answer(1, 'unknown'))
+    assert.deepEqual([settlement?.to, settlement?.dueAt], ['unknown', now + 1_000])
+  })
+
   test('that contradicts a final state is kept, marks the effect disputed and alerts its owner', () => {
     const settlement = settled(
       effect('refused', [attempt(1, 'unknown', { open: false }), attempt(2, 'refused')]),

@@ -166,7 +166,8 @@ function endOf(attempt: AttemptRecord, learned: Learned, now: Instant, closes: b
     return {
       ...attempt,
       outcome: kind,
-      endedAt: attempt.endedAt ?? now,
+      // Its process was paused rather than dead, and may have sent as late as this: absence is counted from here.
+      endedAt: Math.max(attempt.endedAt ?? now, now),
       open: !closes && kind === 'unknown',
       retryAfterMs: retryAfterMs ?? null,
       correlation: correlation ?? attempt.correlation,

@@ -238,6 +238,33 @@ export function settling(make: MakeStore): void {
   )
 
   it(
+    'an attempt whose lease had ended ends when its late answer proves nothing, and never earlier than before',
+    on(make, async (store) => {
+      let effect = await unknownEffect(store)
+      const first = effect.attempts[0]!.endedAt!
+      for (const [at, ends] of [
+        [first + 9_000, first + 9_000],
+        [first + 4_000, first + 9_000],
+      ] as const) {
+        const attempt = {
+          number: 1,
+          outcome: 'unknown',
+          why: 'torn',
+          status: null,
+          correlation: null,
+          retryAfterMs: null,
+        } as const
+        await settled(
+          store,
+          settlement({ effect, attempt: 1 }, { to: 'unknown', at, dueAt: at + 90_000, attempt }),
+        )
+        effect = await effectOf(store, effect.id)
+        assert.equal(effect.attempts[0]?.endedAt, ends)
+      }
+    }),
+  )
+
+  it(
     'what the engine looks at next is moved, kept or taken away',
     on(make, async (store) => {
       const work = await begun(store)

@@ -76,7 +76,7 @@ disputed as (
   returning g.n
 ),
 moved as materialized (select n from stayed union all select n from left_open union all select n from disputed),
--- The primary key (effect, number). What was closed stays closed, what was answered stays answered.
+-- The primary key (effect, number). What was closed stays closed, what was answered stays answered; a late answer ends later.
 answered as (
   update ${s}.attempt a set
     outcome = case when x.answers then g.outcome else a.outcome end,
@@ -84,7 +84,7 @@ answered as (
     status = case when x.answers then g.status else a.status end,
     correlation = case when x.answers then g.correlation else a.correlation end,
     retry_after_ms = case when x.answers then g.retry_after_ms else a.retry_after_ms end,
-    ended_at = case when x.answers then coalesce(a.ended_at, g.at) else a.ended_at end,
+    ended_at = case when x.answers then greatest(a.ended_at, g.at) else a.ended_at end,
     open = a.open and not g.close and (not x.answers or g.outcome = 'unknown')
   from given g
   cross join lateral (select b.number, b.number is not distinct from g.attempt and coalesce(b.outcome, 'unknown') = 'unknown' as answers

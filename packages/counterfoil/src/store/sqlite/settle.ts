@@ -20,10 +20,10 @@ export class Settle {
     this.#reading = reading
     this.#moves = moves
     this.#quarantine = quarantine
-    // The primary key (effect, number). What was closed stays closed, what was answered stays answered.
+    // The primary key (effect, number). What was closed stays closed, what was answered stays answered; a late answer ends later.
     this.#answer = db.prepare(`
       update counterfoil_attempt set outcome = ?, why = ?, status = ?, correlation = ?, retry_after_ms = ?,
-        open = open and ?, ended_at = coalesce(ended_at, ?)
+        open = open and ?, ended_at = max(ifnull(ended_at, 0), ?)
       where effect = ? and number = ? and (outcome is null or outcome = 'unknown')`)
     this.#close = db.prepare('update counterfoil_attempt set open = 0 where effect = ? and open = 1')
     this.#evidence = db.prepare(`
