@@ -246,18 +246,7 @@ export function settling(make: MakeStore): void {
         [first + 9_000, first + 9_000],
         [first + 4_000, first + 9_000],
       ] as const) {
-        const attempt = {
-          number: 1,
-          outcome: 'unknown',
-          why: 'torn',
-          status: null,
-          correlation: null,
-          retryAfterMs: null,
-        } as const
-        await settled(
-          store,
-          settlement({ effect, attempt: 1 }, { to: 'unknown', at, dueAt: at + 90_000, attempt }),
-        )
+        await settled(store, settlement({ effect, attempt: 1 }, { to: 'unknown', at, dueAt: at + 90_000 }))
         effect = await effectOf(store, effect.id)
         assert.equal(effect.attempts[0]?.endedAt, ends)
       }
