@@ -118,7 +118,7 @@ with picked as materialized (
   order by attended_at limit $4::int for update skip locked
 ),
 attended as (
-  update ${s}.quarantine q set attended_at = $1::bigint from picked p where q.seq = p.seq and ${keyed('q.seq', 'picked', 'seq')}
+  update ${s}.quarantine q set attended_at = $1::bigint where ${keyed('q.seq', 'picked', 'seq')}
   returning q.id, q.receipt
 ),
 alerted as (

@@ -31,6 +31,8 @@ export interface BatchPorts {
 
 /** Calls in one statement at most. */
 const maxBatch = 512
+/** Settlements in one statement that joins: it compares each of its rows with each (statement.ts, keyed). */
+const maxSettledOtherwise = 64
 /** Payloads in one statement at most, in bytes; a larger single one goes alone. */
 const maxBatchBytes = 16 * 1024 * 1024
 
@@ -182,7 +184,7 @@ export class Batches {
   async #settleAll(all: readonly Settlement[]): Promise<(Settled | Error | undefined)[]> {
     const { run, statements, time, onWritten } = this.#ports
     const ending = all.filter(endsAtFirst)
-    const chosen = ending.length > 0 ? ending : all
+    const chosen = ending.length > 0 ? ending : all.slice(0, maxSettledOtherwise)
     const sorted = [...chosen].sort((a, b) => (a.effect < b.effect ? -1 : 1))
     const one = sorted.length === 1
     const rows =

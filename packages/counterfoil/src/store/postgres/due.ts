@@ -6,7 +6,7 @@ import { booleans, numbers, texts } from './columns.ts'
 import type { Row } from './connection.ts'
 import { chargeOf, placeWaitMs, roomOf } from './pace.ts'
 import { effectColumns, historyColumns, stateColumns, toEffect, toSealed } from './rows.ts'
-import { keyed, quoted, type Statement } from './statement.ts'
+import { among, keyed, quoted, type Statement } from './statement.ts'
 import { nowSql, type Timekeeper } from './time.ts'
 
 /**
@@ -42,45 +42,45 @@ turns(recipient, domain, first, n, taken, share, in_turn, visits) as (
 ),
 -- Chosen without a lock: to pass over a first one that another worker holds would be to take the second.
 in_turn as materialized (
-  select t.recipient, d.effect, d.state, d.version from turns t cross join lateral (
-    select o.effect, o.state, o.version from ${s}.open o
+  select t.recipient, d.effect, d.state from turns t cross join lateral (
+    select o.effect, o.state from ${s}.open o
     where o.recipient = t.recipient and o.domain = t.domain and o.at <= (select now from clock) and o.lane = 0 order by o.at limit 1
     for update skip locked) d
   where t.domain is not null and not t.in_turn
   union all
-  select t.recipient, d.effect, d.state, d.version from turns t cross join lateral (
-    select o.effect, o.state, o.version from ${s}.open o where o.effect = t.first and o.at <= (select now from clock)
+  select t.recipient, d.effect, d.state from turns t cross join lateral (
+    select o.effect, o.state from ${s}.open o where o.effect = t.first and o.at <= (select now from clock)
     for update skip locked) d
 ),
 by_time as materialized (
-  select w.recipient, d.effect, d.state, d.version from wanted w cross join lateral (
-    select o.effect, o.state, o.version from ${s}.open o
+  select w.recipient, d.effect, d.state from wanted w cross join lateral (
+    select o.effect, o.state from ${s}.open o
     where o.recipient = w.recipient and o.at <= (select now from clock) and o.turn is null and o.lane = 0 and (o.effect = any(array(select effect from in_turn))) is not true
     order by o.at limit w.slots - (select count(*) from in_turn t where t.recipient = w.recipient)
     for update skip locked) d
 ),
 -- open_behind: what a backfill planned, where the others leave room.
 behind as materialized (
-  select d.effect, d.state, d.version from wanted w cross join lateral (
-    select o.effect, o.state, o.version from ${s}.open o
+  select d.effect, d.state from wanted w cross join lateral (
+    select o.effect, o.state from ${s}.open o
     where o.recipient = w.recipient and o.at <= (select now from clock) and o.lane = 1
     order by o.at limit w.slots - (select count(*) from in_turn t where t.recipient = w.recipient)
       - (select count(*) from by_time t where t.recipient = w.recipient)
     for update skip locked) d
 ),
 picked as materialized (
-  select effect, state as before, version as before_version from in_turn
-  union all select effect, state, version from by_time
-  union all select effect, state, version from behind
+  select effect, state as before from in_turn
+  union all select effect, state from by_time
+  union all select effect, state from behind
 ),
 moved as (
   update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text, lane = 0,
-    state = case when p.before = 'planned' then '${attempting}' else o.state end,
-    version = o.version + (p.before = 'planned')::int, attempts = o.attempts + (p.before = 'planned')::int,
-    escalated = o.escalated and p.before <> 'planned',
-    changed_at = case when p.before = 'planned' then $6::bigint else o.changed_at end
-  from picked p where o.effect = p.effect and ${keyed('o.effect', 'picked', 'effect')}
-  returning o.*, p.before, p.before_version
+    state = case when o.state = 'planned' then '${attempting}' else o.state end,
+    version = o.version + (o.state = 'planned')::int, attempts = o.attempts + (o.state = 'planned')::int,
+    escalated = o.escalated and o.state <> 'planned',
+    changed_at = case when o.state = 'planned' then $6::bigint else o.changed_at end
+  where ${keyed('o.effect', 'picked', 'effect')}
+  returning o.*, case when ${among('o.effect', `picked where before = 'planned'`, 'effect')} then 'planned' end as before
 ),
 begun as (
   insert into ${s}.attempt (effect, number, begun_at, worker)
@@ -154,7 +154,7 @@ moved as (
   update ${s}.open o set at = (select now from clock) + $4::bigint, worker = $3::text, state = '${attempting}',
     version = o.version + 1, attempts = o.attempts + 1, escalated = false, changed_at = $6::bigint
   where ${asDecided}${isLimited ? ' and (select size from room) >= 1' : ''}
-  returning o.*, 'planned'::text as before, $2::bigint as before_version
+  returning o.*, 'planned'::text as before
 ),
 begun as (
   insert into ${s}.attempt (effect, number, begun_at, worker) select effect, attempts, $6::bigint, $3::text from moved
@@ -193,13 +193,13 @@ where o.effect = any(array(select e.seq from unnest($2::text[]) as i(id)
 }
 
 /**
- * The effects as a worker gets them. An effect at version 1 had no attempt and no evidence, so nothing is read;
+ * The effects as a worker gets them; `before` tells of those that were begun. An effect at version 1 had no attempt and no evidence, so nothing is read;
  * the attempt that the same statement inserts is not visible to it and is added by `toWork`.
  */
 function workOf(s: string, further = 'null as turned_to', from = 'moved o'): string {
   return `
 select ${further}, ${effectColumns}, ${stateColumns('(select now from clock)', (name) => `o.${name}`)},
-  ${historyColumns(s, 'o.before_version > 1')},
+  ${historyColumns(s, 'o.version - (o.before is not null)::int > 1')},
   o.before, o.attempts as number, q.key_id, q.nonce, q.ciphertext
 from ${from}
 left join lateral (select * from ${s}.effect where seq = o.effect limit 1) e on true

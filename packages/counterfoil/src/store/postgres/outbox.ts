@@ -33,7 +33,7 @@ picked_alerts as materialized (
 ),
 alerts as (
   update ${s}.alert a set at = (select now from clock) + $3::bigint, worker = $2::text
-  from picked_alerts p where a.seq = p.seq and ${keyed('a.seq', 'picked_alerts', 'seq')}
+  where ${keyed('a.seq', 'picked_alerts', 'seq')}
   returning a.seq, a.tries, a.reason, a.owner, a.receipt, a.quarantine, a.effect, a.occasion, a.raised_at
 ),
 room as materialized (select $4::int - (select count(*) from alerts) as size),
@@ -54,7 +54,7 @@ behind as materialized (
 chosen as materialized (select receipt from picked union all select receipt from behind),
 plans as (
   update ${s}.outbox o set at = (select now from clock) + $3::bigint, worker = $2::text, lost = o.lost + (o.worker is not null and o.lost < ${suspect})::int
-  from chosen p where o.receipt = p.receipt and ${keyed('o.receipt', 'chosen', 'receipt')}
+  where ${keyed('o.receipt', 'chosen', 'receipt')}
   returning o.receipt, o.tries, o.lost, o.lane
 )
 select 'alert' as claimed, -a.seq::float8 as outbox, a.tries, null::int as lost, a.reason, a.owner, a.receipt as about_receipt,

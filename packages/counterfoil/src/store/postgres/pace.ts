@@ -33,11 +33,11 @@ select recipient from made union all select recipient from held`,
  * By the primary keys of pace, in_flight and open.
  */
 export function roomOf(s: string): string {
-  const flies = `exists (select 1 from ${s}.open o where o.effect = f.effect and o.state = 'attempting'
-      and o.attempts = f.attempt and o.at > (select now from clock))`
+  const flies = `(select o.effect from ${s}.open o where o.effect = f.effect and o.state = 'attempting'
+      and o.attempts = f.attempt and o.at > (select now from clock) limit 1) is not null`
   return `
 landed as (
-  delete from ${s}.in_flight f where ${keyed('f.recipient', 'limited', 'recipient')} and not ${flies}
+  delete from ${s}.in_flight f where ${keyed('f.recipient', 'limited', 'recipient')} and not (${flies})
 ),
 room as materialized (
   select l.*, b.tokens, greatest(0, least(2147483647, floor(b.tokens), l.concurrency - (select count(*) from ${s}.in_flight f where f.recipient = l.recipient and ${flies}))) as size

@@ -47,7 +47,7 @@ const columns: readonly (readonly [string, string])[] = [
  */
 export function planFreshStatement(schema: string, rows: Rows): Statement {
   const s = quoted(schema)
-  const isHeld = among('n', 'held')
+  const isHeld = among('receipt', 'held', 'outbox')
   const isCreated = among('seq', 'created')
   const bytesFrom = (from: string, length: string) =>
     `substring($1::bytea from block_at + ${from} for ${length})`
@@ -58,13 +58,15 @@ export function planFreshStatement(schema: string, rows: Rows): Statement {
 with given as materialized (
   select g.*, nextval('${s}.effect_seq') as seq, substring($1::bytea from g.block_at for ${fingerprintBytes}) as fingerprint from ${rowsOf(rows, 'g', columns, 'n')}
 ),
--- The primary keys of outbox and receipt, effect_key. Who deletes the record plans it.
-held as (
-  delete from ${s}.outbox o using given g where o.receipt = g.outbox and ${keyed('o.receipt', 'given', 'outbox')}
-    and exists (select 1 from ${s}.receipt r where r.seq = o.receipt and r.id = g.receipt)
-    and not exists (select 1 from ${s}.effect e where e.key = g.key and e.recipient || '' = g.recipient)
+-- The primary key of receipt, effect_key.
+unplanned as materialized (
+  select outbox from given g where (select r.id from ${s}.receipt r where r.seq = g.outbox) = g.receipt
+    and (select e.seq from ${s}.effect e where e.key = g.key and e.recipient || '' = g.recipient limit 1) is null
     and (select marked from ${s}.retention where one = 1) is not true
-  returning g.n
+),
+-- The primary key of outbox. Who deletes the record plans it.
+held as (
+  delete from ${s}.outbox o where ${keyed('o.receipt', 'unplanned', 'outbox')} returning o.receipt
 ),
 planned as (
   insert into ${s}.plan (receipt, at, by) select outbox, at, planned_by from given where ${isHeld}

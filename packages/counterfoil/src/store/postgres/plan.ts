@@ -66,6 +66,7 @@ export function planStatement(schema: string, rows: Rows): Statement {
   const s = quoted(schema)
   const marker = (from: number) =>
     `substring($14::bytea from w.at + ${fingerprintBytes + from} + w.nonce_bytes + w.ciphertext_bytes for ${markerBytes})`
+  const isHeld = (outbox: string) => among('receipt', 'held', outbox)
   // It went without markers and the store has some: nothing is decided.
   const unmarked = `(not $32::boolean and (select marked from ${s}.retention where one = 1) is true)`
   return {
@@ -93,15 +94,16 @@ given as materialized (
   select g.*, g.contradiction is not null or ${among('n', 'clash')} as conflict
   from ${rowsOf(rows, 'g', planColumns, 'n')}
 ),
--- The primary keys of outbox and receipt. Who deletes the record plans it; $8: a conflict is quarantined here.
-held as (
-  delete from ${s}.outbox o using given g
-  where o.receipt = g.outbox and ${keyed('o.receipt', 'given', 'outbox')} and ($8::boolean or not g.conflict)
-    and exists (select 1 from ${s}.receipt r where r.seq = o.receipt and r.id = g.receipt)
-    and not ${unmarked}
-  returning g.n
+-- The primary key of receipt. $8: a conflict is quarantined here.
+decided as materialized (
+  select outbox from given g where (select r.id from ${s}.receipt r where r.seq = g.outbox) = g.receipt
+    and ($8::boolean or not g.conflict) and not ${unmarked}
 ),
-good as materialized (select n, n as plan from given where not conflict and ${among('n', 'held')}),
+-- The primary key of outbox. Who deletes the record plans it.
+held as (
+  delete from ${s}.outbox o where ${keyed('o.receipt', 'decided', 'outbox')} returning o.receipt
+),
+good as materialized (select n, n as plan from given where not conflict and ${isHeld('outbox')}),
 planned as (
   insert into ${s}.plan (receipt, at, by) select outbox, at, planned_by from given where ${among('n', 'good')}
 ),
@@ -139,7 +141,7 @@ causes as (
 given_up as materialized (
   select g.*, coalesce(g.contradiction, (select json_build_object('recipient', c.recipient, 'key', c.key,
     'planned', c.planned, 'existing', c.existing)::text from clash c where c.n = g.n)) as detail
-  from given g where g.conflict and ${among('n', 'held', 'g.n')}
+  from given g where g.conflict and ${isHeld('g.outbox')}
 ),
 ${enterQuarantine(s, {
   receipt: 'g.receipt',
@@ -152,7 +154,7 @@ ${enterQuarantine(s, {
   now: nowSql('g.now'),
 })}
 select g.n::int as plan, null::int as m, g.conflict,
-  (${among('n', 'held', 'g.n')}) or (g.conflict and (select true from ${s}.outbox where receipt = g.outbox limit 1) is true) as held,
+  (${isHeld('g.outbox')}) or (g.conflict and (select true from ${s}.outbox where receipt = g.outbox limit 1) is true) as held,
   c.recipient, c.key, c.planned, c.existing, coalesce((select b.id from returned b where b.receipt = g.outbox), g.quarantine) as quarantine,
   null::text as id, null::boolean as created, ${unmarked} as unmarked
 from given g left join clash c on c.n = g.n

@@ -141,6 +141,21 @@ describeOn(18, 'the plan of each statement, made while the tables were empty or 
     })
   }
 
+  const { planFresh, planFreshOne, claim, settleFirst, settleFirstOne, takeDue, takeDueLimited } = planning
+  for (const { name, text } of [
+    ...[planFresh, planFreshOne, claim, settleFirst, settleFirstOne],
+    ...[takeDue, takeDueLimited],
+  ]) {
+    test(`compares no row of a batch with each other one: ${name}`, async () => {
+      const plan = await planOf(text)
+      // Recipients are few.
+      const joins = plan.filter(
+        (line) => /Join Filter/.test(line) && !/\.recipient = .*\.recipient/.test(line),
+      )
+      assert.deepEqual(joins, [])
+    })
+  }
+
   test('finds what nobody attends to in the order of its index, without sorting', async () => {
     const plan = await planOf(writingStatements('plans').alertUnattended.text)
     assert.ok(

@@ -44,7 +44,7 @@ const columns: readonly (readonly [string, string])[] = [
 /** Design decision 4 for effects that end at their first attempt, each by compare-and-set of its version. */
 export function settleFirstStatement(schema: string, rows: Rows): Statement {
   const s = quoted(schema)
-  const isMoved = among('n', 'left_open')
+  const isMoved = among('effect', 'left_open')
   return {
     name: `counterfoil_settle_first_${rows}`,
     writes: true,
@@ -55,17 +55,19 @@ with given as materialized (
   cross join lateral (select seq from ${s}.effect where id = g.id limit 1) e
 ),
 left_open as (
-  delete from ${s}.open o using given g where o.effect = g.effect and o.version = ${begunVersion} and ${keyed('o.effect', 'given', 'effect')}
-  returning g.n
+  delete from ${s}.open o where o.version = ${begunVersion} and ${keyed('o.effect', 'given', 'effect')} returning o.effect
 ),
 finished as (
   insert into ${s}.final (effect, state, version, disputed, escalated, changed_at)
   select effect, to_state, ${begunVersion + 1}, false, false, at from given where ${isMoved}
 ),
+-- Each meets its attempt, which is there since it began, at the primary key: a conflict is the only way to tell rows
+-- of a table apart by key without a join, and a join of many rows with many costs their square (statement.ts, keyed).
 answered as (
-  update ${s}.attempt a set outcome = g.outcome, why = g.why, status = g.status, correlation = g.correlation,
-    retry_after_ms = g.retry_after_ms, ended_at = g.at, open = false
-  from given g where a.effect = g.effect and a.number = 1 and ${isMoved} and ${keyed('a.effect', 'given', 'effect')}
+  insert into ${s}.attempt as a (effect, number, begun_at, worker, outcome, why, status, correlation, retry_after_ms, ended_at, open)
+  select effect, 1, at, '', outcome, why, status, correlation, retry_after_ms, at, false from given where ${isMoved}
+  on conflict (effect, number) do update set outcome = excluded.outcome, why = excluded.why, status = excluded.status,
+    correlation = excluded.correlation, retry_after_ms = excluded.retry_after_ms, ended_at = excluded.ended_at, open = false
 ),
 tallied as (
   insert into ${s}.tally (name, value) select to_state, count(*) from given where ${isMoved} group by to_state

@@ -25,8 +25,9 @@ export function isoText(column: string): string {
 }
 
 /**
- * The key is among those of a CTE's column, as a condition that an index takes. Beside a join it keeps a plan made
- * while the table was empty from reading all of it for each row of the CTE when it has grown.
+ * The key is among those of a CTE's column, as a condition that an index takes: a plan made while the table was empty
+ * does not read all of it when it has grown. It takes the place of a join where a statement takes many rows. Beside one,
+ * a planner that expects a single row compares each with each: of 512 settlements 262,144 pairs, 0.25 s for what takes 10 ms.
  */
 export function keyed(key: string, cte: string, column: string): string {
   return `${key} = any(array(select ${column} from ${cte}))`
