@@ -210,7 +210,8 @@ async function send(
     if (!(error instanceof CounterfoilError) || code === 'internal') throw error
     return { kind: 'notSent', why: `${code}: ${error.message}` }
   } finally {
-    reading.abort()
+    // With a reason: without one an error is made each time, stack and all, that nobody looks at.
+    reading.abort('the exchange is over')
   }
 }
 
