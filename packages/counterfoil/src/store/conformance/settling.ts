@@ -66,6 +66,48 @@ export function settling(make: MakeStore): void {
   )
 
   it(
+    'many that settle at once each get their own answer, and one that moved meanwhile is told of it',
+    on(make, async (store) => {
+      await Promise.all(Array.from({ length: 200 }, () => plannedEffect(store)))
+      const works = (
+        await store.takeDue({ worker: alice, now: start, leaseMs, slots: { bank: 1_000 } })
+      ).filter((work) => work.kind === 'attempt')
+      assert.equal(works.length, 200)
+      const ends = ['confirmed', 'confirmed', 'unknown', 'refused', 'planned'] as const
+      const stale = 42
+      const given = works.map((work, n) => {
+        const one = settlement(work, {
+          to: ends[n % ends.length]!,
+          dueAt: n % ends.length === 2 ? start + n : null,
+        })
+        const expectedVersion = n === stale ? one.expectedVersion + 1 : one.expectedVersion
+        return {
+          ...one,
+          expectedVersion,
+          attempt: { ...one.attempt!, correlation: `req_${n}`, status: 200 + n },
+        }
+      })
+      const answers = await Promise.all(given.map((one) => store.settle(one)))
+      for (const [n, work] of works.entries()) {
+        const effect = await effectOf(store, work.effect.id)
+        const [attempt] = effect.attempts
+        if (n === stale) {
+          assert.equal(answers[n]!.kind, 'stale')
+          assert.equal(effect.state, 'attempting')
+          assert.equal(attempt?.outcome, null)
+          continue
+        }
+        assert.deepEqual(answers[n], { kind: 'settled', version: 3 })
+        assert.equal(effect.state, ends[n % ends.length])
+        assert.deepEqual(
+          [attempt?.correlation, attempt?.status, attempt?.begunAt, attempt?.worker],
+          [`req_${n}`, 200 + n, start, alice],
+        )
+      }
+    }),
+  )
+
+  it(
     'an attempt of unknown outcome stays open until evidence closes it',
     on(make, async (store) => {
       const effect = await unknownEffect(store)
