@@ -69,6 +69,40 @@ export function attempts(make: MakeStore): void {
   )
 
   it(
+    'one claim takes what is planned, what is unknown and what lost its lease, and begins only what is planned',
+    on(make, async (store) => {
+      const unknown = await unknownEffect(store)
+      const lost = await begun(store)
+      const again = await begun(store)
+      await settled(store, settlement(again, { to: 'planned', dueAt: start + 1_000 }))
+      const planned = await plannedEffect(store)
+      const now = muchLater
+      const taken = await store.takeDue({ worker: bob, now, leaseMs, slots: bank })
+      const found = taken.map((work) => [
+        work.effect.id,
+        work.kind,
+        work.effect.state,
+        work.effect.version,
+        work.effect.attempts.map(({ number, worker }) => [number, worker]),
+      ])
+      const both = [
+        [1, alice],
+        [2, bob],
+      ]
+      assert.deepEqual(
+        new Set(found),
+        new Set([
+          [unknown.id, 'attention', 'unknown', 3, [[1, alice]]],
+          [lost.effect.id, 'attention', 'attempting', 2, [[1, alice]]],
+          [again.effect.id, 'attempt', 'attempting', 4, both],
+          [planned.id, 'attempt', 'attempting', 2, [[1, bob]]],
+        ]),
+      )
+      for (const { effect } of taken) assert.deepEqual(await effectOf(store, effect.id), effect)
+    }),
+  )
+
+  it(
     'the lease of an attempt begun in its plan is kept alive and ends as any other',
     on(make, async (store) => {
       const effect = { ...newEffect(), begin: { worker: alice, leaseMs } }

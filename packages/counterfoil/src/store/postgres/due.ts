@@ -80,7 +80,7 @@ moved as (
     escalated = o.escalated and o.state <> 'planned',
     changed_at = case when o.state = 'planned' then $6::bigint else o.changed_at end
   where ${keyed('o.effect', 'picked', 'effect')}
-  returning o.*, case when ${among('o.effect', `picked where before = 'planned'`, 'effect')} then 'planned' end as before
+  returning o.*, case when ${among('effect', `picked where before = 'planned'`, 'o.effect')} then 'planned' end as before
 ),
 begun as (
   insert into ${s}.attempt (effect, number, begun_at, worker)
