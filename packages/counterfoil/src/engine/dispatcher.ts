@@ -175,11 +175,12 @@ export class Dispatcher implements FirstPlaces {
   /** Takes for places that came free, if more may be due. */
   #refill(): void {
     if (this.#stopped || this.#behind.size === 0) return
-    const worth = [...this.#behind].some((name) => {
+    let isWorth = false
+    for (const name of this.#behind) {
       const { free, all } = this.#places.get(name)!
-      return free >= all * portion
-    })
-    if (worth) void this.take()
+      isWorth ||= free >= all * portion
+    }
+    if (isWorth) void this.take()
     else this.#cancelGathering ??= this.#ports.clock.after(gatherMs, () => void this.take())
   }
 
@@ -203,8 +204,12 @@ export class Dispatcher implements FirstPlaces {
 
   /** Works on what was taken, or on an attempt that its plan has begun. */
   run(work: DueWork, place: Place): void {
+    this.#count(work.effect.id, 1)
+    void this.#work(work, place)
+  }
+
+  async #work(work: DueWork, place: Place): Promise<void> {
     const { id, recipient } = work.effect
-    this.#count(id, 1)
     const { signal } = this.#abort
     const onCallEnded = (quietMs: number | undefined) => {
       // First, or the place that comes free would be used at once.
@@ -212,25 +217,22 @@ export class Dispatcher implements FirstPlaces {
       place.callEnded()
       this.#refill()
     }
-    const run =
-      work.kind === 'attempt'
-        ? runAttempt(this.#ports, this.#settings, work, signal, onCallEnded)
-        : attend(this.#ports, this.#settings, work.effect, signal, onCallEnded)
-    void run
-      .catch((error: unknown) => {
-        this.#ports.log('error', 'an effect could not be worked on; its lease will end', {
-          effect: id,
-          error: describe(error),
-        })
+    try {
+      if (work.kind === 'attempt') await runAttempt(this.#ports, this.#settings, work, signal, onCallEnded)
+      else await attend(this.#ports, this.#settings, work.effect, signal, onCallEnded)
+    } catch (error) {
+      this.#ports.log('error', 'an effect could not be worked on; its lease will end', {
+        effect: id,
+        error: describe(error),
       })
-      .finally(() => {
-        place.leave()
-        // The next one of its domain may be ready now.
-        if (this.#inTurn.includes(recipient)) this.#behind.add(recipient)
-        this.#count(id, -1)
-        this.#wakeStop()
-        this.#refill()
-      })
+    } finally {
+      place.leave()
+      // The next one of its domain may be ready now.
+      if (this.#inTurn.includes(recipient)) this.#behind.add(recipient)
+      this.#count(id, -1)
+      this.#wakeStop()
+      this.#refill()
+    }
   }
 
   /** An effect may be in work twice for a moment: begun again while the end of its last attempt is being noted. */

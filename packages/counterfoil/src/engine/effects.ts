@@ -3,11 +3,11 @@ import {
   CounterfoilError,
   codeOf,
   correlationOf,
-  type EffectState,
   type Log,
   nextStep,
   type Outcome,
   type Random,
+  type Span,
   type SpanAbout,
   type TraceParent,
   type Tracing,
@@ -65,7 +65,7 @@ const limits = [429, 503]
  * One attempt, top to bottom: it is durable already (I5); send the stored bytes under the stored key,
  * read the answer by the contract, settle.
  */
-export async function runAttempt(
+export function runAttempt(
   ports: EffectPorts,
   settings: EffectSettings,
   work: EffectWork,
@@ -74,7 +74,7 @@ export async function runAttempt(
 ): Promise<void> {
   const { effect, attempt } = work
   const about = spanOf('attempt', effect, { 'counterfoil.attempt': attempt })
-  await ports.tracing.span(about, async (span) => {
+  return ports.tracing.span(about, async (span) => {
     const from = span.context
     const { outcome, late } = await send(ports, recipientOf(settings, effect), work, from, signal)
     const { status = 0, retryAfterMs, quietMs = retryAfterMs } = outcome
@@ -226,7 +226,7 @@ async function put(
 }
 
 /** Writes what was learned, however long the store takes: what a recipient said must not be lost to a busy disk. */
-async function settle(
+function settle(
   ports: InquiryPorts,
   settings: InquirySettings,
   effect: EffectView,
@@ -234,19 +234,16 @@ async function settle(
   parent: TraceParent | null = effect.trace,
 ): Promise<void> {
   const about = { ...spanOf('settle', effect, { 'counterfoil.learned': learned.kind }), parent }
-  await ports.tracing.span(about, async (span) => {
-    const state = await settleView(ports, settings, effect, learned)
-    if (state !== null) span.set({ 'counterfoil.state': state })
-  })
+  return ports.tracing.span(about, (span) => settleWithin(ports, settings, effect, learned, span))
 }
 
-/** @returns the state that the effect is in by it; null when it changed nothing */
-async function settleView(
+async function settleWithin(
   ports: InquiryPorts,
   settings: InquirySettings,
   effect: EffectView,
   learned: Learned,
-): Promise<EffectState | null> {
+  span: Span,
+): Promise<void> {
   const { contract } = recipientOf(settings, effect)
   let view = effect
   for (;;) {
@@ -264,20 +261,21 @@ async function settleView(
         state: view.state,
         learned: learned.kind,
       })
-      return null
+      return
     }
     const { settlement } = decision
     const settled = await patiently(ports, 'settle', () => ports.store.settle(settlement))
     if (settled.kind === 'settled') {
       if (typeof settlement.dueAt === 'number') settings.lookAgain(settlement.dueAt)
-      return settlement.to
+      span.set({ 'counterfoil.state': settlement.to })
+      return
     }
     view = settled.current
     // A lease that someone else already ended is old news, and that of a later attempt has not ended; answers and
     // findings are always kept.
     const isSameAttempt = view.state === 'attempting' && view.attempts.length === effect.attempts.length
-    if (learned.kind === 'leaseEnded' && !isSameAttempt) return null
-    if (learned.kind === 'answer' && alreadyTold(view, learned)) return null
+    if (learned.kind === 'leaseEnded' && !isSameAttempt) return
+    if (learned.kind === 'answer' && alreadyTold(view, learned)) return
   }
 }
 

@@ -23,7 +23,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   #over = false
   #controller: Dispatcher.DispatchController | undefined
   #answer: { readonly status: number; readonly headers: Record<string, string> } | undefined
-  #chunks: Buffer[] = []
+  #chunks: Uint8Array[] = []
   #received = 0
 
   constructor(maxAnswerBytes: number, settle: (exchange: Exchange) => void) {
@@ -76,7 +76,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#over) return
     this.#received += chunk.byteLength
     if (this.#received > this.#maxAnswerBytes) this.giveUp(this.#tooLarge())
-    else this.#chunks.push(Buffer.from(chunk))
+    else this.#chunks.push(new Uint8Array(chunk))
   }
 
   onResponseEnd(): void {
@@ -86,7 +86,9 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       this.#end({ kind: 'unclear', why: `answered ${status} before it had the whole request` })
       return
     }
-    const body = new Uint8Array(Buffer.concat(this.#chunks))
+    const [first, second] = this.#chunks
+    const body =
+      second === undefined ? (first ?? new Uint8Array()) : new Uint8Array(Buffer.concat(this.#chunks))
     this.#end({ kind: 'answered', ...this.#answer, body })
   }
 
@@ -129,9 +131,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
 /** undici gives lower-case names and lists for repeated ones (RFC 9110 section 5.3 joins them by a comma). */
 function flatten(headers: IncomingHttpHeaders): Record<string, string> {
-  const flat: [string, string][] = []
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat.push([name, Array.isArray(value) ? value.join(', ') : value])
+  const flat: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
   }
-  return Object.fromEntries(flat)
+  return flat
 }

@@ -182,36 +182,39 @@ async function send(
   const { timeoutMs, allowPrivateAddresses } = recipient
   const startedAt = clock.now()
   const leftMs = () => Math.max(1, timeoutMs - (clock.now() - startedAt))
-  const reading = new AbortController()
+  /** Of a body from elsewhere: nobody reads on when the exchange is over. */
+  let reading: AbortController | undefined
   try {
-    const { method, path, body, bodyFrom, headers = {} } = message()
+    const { method, path, body, bodyFrom, headers } = message()
     const url = targetUrl(recipient.url, path)
-    const credentials = await credentialsOf(recipient, clock, signal, {
-      ...{ method, path, body, headers },
-      ...(bodyFrom === undefined ? {} : { bodyFrom }),
-    })
-    const bodyStream =
-      bodyFrom === undefined
+    const credentials =
+      recipient.headers === undefined
         ? undefined
-        : await streamed(clock, recipient, bodyFrom, leftMs(), AbortSignal.any([signal, reading.signal]))
+        : await credentialsOf(recipient, recipient.headers, clock, signal, {
+            ...{ method, path, body, headers: headers ?? {} },
+            ...(bodyFrom === undefined ? {} : { bodyFrom }),
+          })
     const request: NetworkRequest = {
       url,
       method,
       body,
-      ...(bodyStream === undefined ? {} : { bodyStream }),
       headers: { ...defaults, ...credentials, ...headers },
       timeoutMs: leftMs(),
       maxAnswerBytes,
       allowPrivateAddresses,
     }
-    return await network.send(request, signal)
+    if (bodyFrom === undefined) return await network.send(request, signal)
+    reading = new AbortController()
+    const stop = AbortSignal.any([signal, reading.signal])
+    const bodyStream = await streamed(clock, recipient, bodyFrom, leftMs(), stop)
+    return await network.send({ ...request, bodyStream, timeoutMs: leftMs() }, signal)
   } catch (error) {
     const code = codeOf(error)
     if (!(error instanceof CounterfoilError) || code === 'internal') throw error
     return { kind: 'notSent', why: `${code}: ${error.message}` }
   } finally {
     // With a reason: without one an error is made each time, stack and all, that nobody looks at.
-    reading.abort('the exchange is over')
+    reading?.abort('the exchange is over')
   }
 }
 
@@ -246,6 +249,7 @@ const defaults = { accept: 'application/json', 'accept-encoding': 'identity', 'u
 
 async function credentialsOf(
   recipient: HttpRecipient,
+  asked: HeadersFunction,
   clock: Clock,
   stop: AbortSignal,
   request: HeadersAbout['request'],
@@ -256,8 +260,6 @@ async function credentialsOf(
       `the headers function of recipient '${recipient.name}' ${why}`,
     )
   }
-  const asked = recipient.headers
-  if (asked === undefined) return {}
   let given: unknown
   try {
     given = await within(clock, recipient.timeoutMs, stop, async (signal) => asked({ signal, request }))

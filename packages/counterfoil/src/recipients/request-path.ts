@@ -40,6 +40,21 @@ export function checkPath(path: string): void {
  * @throws CounterfoilError `config_invalid` when it would leave the url's origin or path, or when the url holds credentials
  */
 export function targetUrl(base: URL, path: string): URL {
+  const asked = `${base.href} ${path}`
+  const text = known.get(asked)
+  // The text is kept and not the URL: whoever gets one may change it.
+  if (text !== undefined) return new URL(text)
+  const url = urlBelow(base, path)
+  if (known.size === maxKnown) known.clear()
+  known.set(asked, url.href)
+  return url
+}
+
+/** Most effects of a recipient go to the same few places. */
+const known = new Map<string, string>()
+const maxKnown = 256
+
+function urlBelow(base: URL, path: string): URL {
   checkPath(path)
   if (base.username !== '' || base.password !== '') {
     throw new CounterfoilError('config_invalid', "A recipient's url holds a user name or password.", {

@@ -127,7 +127,9 @@ export function decodeRequest(bytes: Uint8Array): StoredRequest {
     return { method, path, headers, body: null, bodyFrom: body }
   }
   if (rest.byteLength !== (body ?? 0)) throw corrupt('has a body of another length than it says')
-  return { method, path, headers, body: body === null ? null : new Uint8Array(rest) }
+  // Plain bytes, and not copied: nobody else has them.
+  const plain = () => new Uint8Array(rest.buffer, rest.byteOffset, rest.byteLength)
+  return { method, path, headers, body: body === null ? null : plain() }
 }
 
 /** What stands in a head for the body: where it lies, and not its length. */

@@ -4,6 +4,7 @@ import type { Exchange } from '../domain/index.ts'
 import { type Connector, createConnector, type ResolveName } from './connector.ts'
 import { ExchangeHandler } from './exchange-handler.ts'
 import type { Network, NetworkRequest } from './network.ts'
+import { whenAborted } from './stopping.ts'
 
 /** Largest header section of an answer, in bytes; Node's own default. */
 const maxAnswerHeaderBytes = 16_384
@@ -81,15 +82,14 @@ function exchange(agent: Agent, request: NetworkRequest, signal: AbortSignal): P
   return new Promise((resolve) => {
     const handler = new ExchangeHandler(maxAnswerBytes, (seen) => {
       clearTimeout(deadline)
-      signal.removeEventListener('abort', stopped)
+      goOn()
       resolve(seen)
     })
-    const stopped = () => handler.giveUp('it was stopped before the answer was complete')
+    const goOn = whenAborted(signal, () => handler.giveUp('it was stopped before the answer was complete'))
     const deadline = setTimeout(
       () => handler.giveUp(`no complete answer within ${timeoutMs} ms`),
       Math.min(timeoutMs, maxTimerMs),
     )
-    signal.addEventListener('abort', stopped)
     const dispatch: Dispatcher.DispatchOptions = {
       origin: url.origin,
       path: url.pathname + url.search,

@@ -214,11 +214,10 @@ export function toWork(row: Row, { worker, now }: { worker: WorkerId; now: Insta
 }
 
 export function toEffectWork(row: Row, { worker, now }: { worker: WorkerId; now: Instant }): EffectWork {
-  const effect = toEffect(row, now)
   const attempt = begunAttempt(row.number, now, worker)
   return {
     kind: 'attempt',
-    effect: { ...effect, attempts: [...effect.attempts, attempt] },
+    effect: toEffect(row, now, attempt),
     attempt: attempt.number,
     request: toSealed(row),
   }

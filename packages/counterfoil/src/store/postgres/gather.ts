@@ -92,11 +92,11 @@ export class Gatherer<Call, Answer> {
 
   async #deliver(batch: readonly Waiting<Call, Answer>[]): Promise<void> {
     const answers = await this.#perform(batch.map(({ call }) => call))
-    for (const [index, { resolve, reject }] of batch.entries()) {
+    batch.forEach(({ resolve, reject }, index) => {
       const answer = answers[index]!
       if (answer instanceof Error) reject(answer)
       else resolve(answer)
-    }
+    })
   }
 
   #overloaded(): CounterfoilError {
@@ -131,14 +131,11 @@ export async function answerTogether<Call, Answer>(
       return !meets
     })
     const found = await run(now.map(({ call }) => call))
-    const decided = new Set<number>()
-    for (const [position, { index }] of now.entries()) {
+    now.forEach(({ index }, position) => {
       const answer = found[position]
-      if (answer === undefined) continue
-      answers[index] = answer
-      decided.add(index)
-    }
-    open = open.filter(({ index }) => !decided.has(index))
+      if (answer !== undefined) answers[index] = answer
+    })
+    open = open.filter(({ index }) => answers[index] === undefined)
   }
   return answers
 }

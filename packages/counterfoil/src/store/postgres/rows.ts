@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/index.ts'
-import type { EffectView, Sealed } from '../records.ts'
+import type { AttemptRecord, EffectView, Sealed } from '../records.ts'
 import { effectView, toAttempt, toEvidence } from '../rows.ts'
 import type { Row } from './connection.ts'
 
@@ -56,9 +56,13 @@ export function historyColumns(s: string, needed = 'true'): string {
   case when ${needed} then (select json_agg(v order by v.seq) from ${s}.evidence v where v.effect = e.seq) end as evidence`
 }
 
-/** @param reference what `due_in` counts from, by the caller's clock */
-export function toEffect(row: Row, reference: Instant): EffectView {
+/**
+ * @param reference what `due_in` counts from, by the caller's clock
+ * @param begun an attempt that the same statement began, which its snapshot does not show
+ */
+export function toEffect(row: Row, reference: Instant, begun?: AttemptRecord): EffectView {
   const attempts = ((row.attempts ?? []) as Row[]).map(toAttempt)
+  if (begun !== undefined) attempts.push(begun)
   const evidence = ((row.evidence ?? []) as Row[]).map(toEvidence)
   return effectView(row, row.due_in === null ? null : reference + row.due_in, attempts, evidence)
 }
