@@ -120,7 +120,7 @@ async function stage(name: 'fill' | 'measure', one: Case, place: Place, own: Amo
     // Among them the condition that makes it the source that is measured.
     ...process.execArgv,
     // As docs/performance.md has it for memory.
-    ...(one.kind === 'ours' ? ['--max-semi-space-size=8'] : []),
+    ...(one.kind === 'ours' ? ['--max-semi-space-size=4'] : []),
     join(import.meta.dirname, 'case.ts'),
     name,
     one.group,
