@@ -311,6 +311,22 @@ describe('the path', () => {
     )
   })
 
+  test('whoever gets a target may change it: the next one is as it was', () => {
+    const base = new URL('https://h/x')
+    targetUrl(base, '/a').searchParams.set('injected', '1')
+    assert.equal(targetUrl(base, '/a').href, 'https://h/x/a')
+    base.pathname = '/y'
+    assert.equal(targetUrl(base, '/a').href, 'https://h/y/a')
+  })
+
+  test('a path that is refused is refused again, and more targets than are remembered are right', () => {
+    const base = new URL('https://h/x')
+    for (let time = 0; time < 2; time++) {
+      assert.throws(() => targetUrl(base, '/../a'), { code: 'config_invalid' })
+      for (let n = 0; n < 300; n++) assert.equal(targetUrl(base, `/${n}`).href, `https://h/x/${n}`)
+    }
+  })
+
   test("the url's own query stays, and a url with credentials is refused", () => {
     assert.equal(targetUrl(new URL('https://h/x?v=1'), '/a?b=2').href, 'https://h/x/a?v=1&b=2')
     assert.equal(targetUrl(new URL('https://h/x?v=1'), '').href, 'https://h/x?v=1')
