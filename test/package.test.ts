@@ -48,14 +48,22 @@ const needNothing = [
 /** Bytes of all files of what `npm install counterfoil` brings, without peers: a megabyte is 1,000,000 of them. */
 const installLimitBytes = 5_000_000
 
+/** A command that takes longer is stopped, so that what it printed is in the error. */
+const commandLimitMs = 180_000
+
 interface Manifest {
   readonly exports: Readonly<Record<string, string | object>>
   readonly peerDependencies: Readonly<Record<string, string>>
 }
 
-/** What npm says to its scripts leads to the checkout. */
+/**
+ * What npm says to its scripts leads to the checkout; the way to the registry (its address, certificates
+ * and cache) is the machine's, and without it npm asks in vain for many minutes.
+ */
+const leadsToCheckout =
+  /^(npm_(?!config_(registry|cafile|cache|globalconfig|userconfig)$)|INIT_CWD|NODE_(?!EXTRA_CA_CERTS$))/i
 const inherited = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_registry)|INIT_CWD|NODE_)/i.test(name)),
+  Object.entries(process.env).filter(([name]) => !leadsToCheckout.test(name)),
 )
 /** The `node` and the `npm` of a new user: the project's own bins, and this Node, without conditions. */
 const environment = {
@@ -71,6 +79,7 @@ async function run(program: string, parameters: readonly string[], cwd = project
       cwd,
       env: { ...environment, ...places },
       maxBuffer: 64e6,
+      timeout: commandLimitMs,
     })
     return stdout
   } catch (error) {
