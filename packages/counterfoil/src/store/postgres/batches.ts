@@ -136,7 +136,8 @@ export class Batches {
       const chosen = fresh.size > 0 ? fresh : new Set(some)
       // In one order everywhere, so that two that meet wait instead of locking each other out.
       const order = some.map((_, index) => index).filter((index) => chosen.has(some[index]!))
-      order.sort((a, b) => compare(some[a]!.first, some[b]!.first))
+      const keys = some.map(({ first: { receipt } }) => `${receipt.eventId} ${receipt.delivery}`)
+      order.sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1))
       const sorted = order.map((index) => some[index]!)
       for (const arrived of fresh) tried.add(arrived)
       const one = sorted.length === 1
@@ -211,9 +212,4 @@ export class Batches {
       return error as Error
     }
   }
-}
-
-function compare(a: Acceptance, b: Acceptance): number {
-  const [x, y] = [`${a.receipt.eventId} ${a.receipt.delivery}`, `${b.receipt.eventId} ${b.receipt.delivery}`]
-  return x < y ? -1 : x > y ? 1 : 0
 }

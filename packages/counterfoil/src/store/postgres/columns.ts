@@ -5,14 +5,21 @@
  * written in hexadecimal.
  */
 
-/** PostgreSQL's text holds no NUL; the replacement character tells that something stood there. */
 export function texts(values: readonly (string | null | undefined)[]): string {
   const written = values.map((value) =>
-    value === null || value === undefined ? 'NULL' : `"${storable(value).replace(/["\\]/g, '\\$&')}"`,
+    value === null || value === undefined ? 'NULL' : special.test(value) ? escaped(value) : `"${value}"`,
   )
   return `{${written.join(',')}}`
 }
 
+/** Hardly any value holds one: asking first costs a sixth of replacing in each. */
+const special = /["\\\0]/
+
+function escaped(value: string): string {
+  return `"${storable(value).replace(/["\\]/g, '\\$&')}"`
+}
+
+/** PostgreSQL's text holds no NUL; the replacement character tells that something stood there. */
 export function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text
 }
