@@ -1,7 +1,7 @@
 /**
  * Counterfoil as a program uses it: a Standard Webhooks producer, a trigger that plans one effect of the event's
- * data, and a recipient that remembers keys. Its defaults, but for 96 attempts at once over 64 connections: few
- * wait for one, and many share a commit.
+ * data, and a recipient that remembers keys. Its defaults, but for 192 attempts at once over 64 connections:
+ * many share a commit, and half of them are claimed while the other half is called.
  */
 import {
   type Counterfoil,
@@ -31,7 +31,7 @@ function appOf(store: Store, place: Place, network: Network, limits?: LimitOptio
   const sink = recipient('sink', {
     url: place.sink ?? 'http://127.0.0.1:9',
     allowPrivateAddresses: true,
-    concurrency: 96,
+    concurrency: 192,
     ...(limits === undefined ? {} : { limits }),
     contract: {
       idempotency: {

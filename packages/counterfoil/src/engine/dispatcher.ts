@@ -9,6 +9,8 @@ import { type Place, Places } from './places.ts'
 /** A claim is a commit: it is made for half of a recipient's places, or after this pause for fewer. */
 const portion = 0.5
 const gatherMs = 5
+/** A recipient of so many places gets half of them in one claim, so that the store claims while the others are worked on. */
+const divided = 32
 
 /**
  * Takes effects that are due, as many as each recipient has free places, and keeps their leases alive until
@@ -107,28 +109,12 @@ export class Dispatcher implements FirstPlaces {
     }
     if (this.#stopped) return
     this.#taking = true
+    this.#again = false
     this.#endGathering()
+    let taken: readonly (readonly [DueWork, Place])[] = []
     try {
-      do {
-        this.#again = false
-        for (const source of this.#settings.sources ?? []) source.freshen()
-        this.#meet()
-        const slots = this.#freePlaces()
-        if (Object.keys(slots).length === 0) return
-        // A hint that comes while the store answers is about what the answer may not have.
-        for (const name of Object.keys(slots)) this.#behind.delete(name)
-        const wanted = { ...slots }
-        for (const [work, place] of await this.#claim(slots)) {
-          slots[work.effect.recipient]!--
-          this.run(work, place)
-        }
-        for (const [name, left] of Object.entries(slots)) {
-          if (left === 0) this.#behind.add(name)
-          else if (left < wanted[name]!) this.#lookAgainAt(name)
-          // A claim does not look into every domain; the next one goes on from there.
-          if (left < wanted[name]! && this.#inTurn.includes(name)) this.#behind.add(name)
-        }
-      } while (this.#again && !this.#stopped)
+      taken = await this.#takeFor(this.#wanted())
+      for (const [{ effect }] of taken) this.#count(effect.id, 1)
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
       this.#ports.log(level, 'the store gave no due effects; it is asked again', { error: describe(error) })
@@ -137,8 +123,40 @@ export class Dispatcher implements FirstPlaces {
       this.#taking = false
       this.#wakeStop()
     }
-    // What was planned during the claim found its places kept.
-    this.#refill()
+    // The next claim is on its way while these are worked on. What was planned meanwhile found its places kept.
+    const next = this.#again ? this.take() : this.#refill()
+    for (const [work, place] of taken) void this.#work(work, place)
+    await next
+  }
+
+  /** What the next claim asks for, by recipient. */
+  #wanted(): Readonly<Record<string, number>> {
+    for (const source of this.#settings.sources ?? []) source.freshen()
+    this.#meet()
+    const wanted: Record<string, number> = {}
+    for (const [name, { free, all }] of this.#places) {
+      const most = all < divided ? all : Math.ceil(all * portion)
+      if (free > 0 && this.#isCalled(name)) wanted[name] = Math.min(free, most)
+    }
+    return wanted
+  }
+
+  async #takeFor(
+    wanted: Readonly<Record<string, number>>,
+  ): Promise<readonly (readonly [DueWork, Place])[]> {
+    const left = { ...wanted }
+    if (Object.keys(left).length === 0) return []
+    // A hint that comes while the store answers is about what the answer may not have.
+    for (const name of Object.keys(left)) this.#behind.delete(name)
+    const taken = await this.#claim(wanted)
+    for (const [{ effect }] of taken) left[effect.recipient]!--
+    for (const [name, more] of Object.entries(left)) {
+      if (more === 0) this.#behind.add(name)
+      else if (more < wanted[name]!) this.#lookAgainAt(name)
+      // A claim does not look into every domain; the next one goes on from there.
+      if (more < wanted[name]! && this.#inTurn.includes(name)) this.#behind.add(name)
+    }
+    return taken
   }
 
   /** Keeps the places that it asks for until the store has answered: what is planned meanwhile finds none of them free. */
@@ -187,12 +205,6 @@ export class Dispatcher implements FirstPlaces {
   #endGathering(): void {
     this.#cancelGathering?.()
     this.#cancelGathering = undefined
-  }
-
-  #freePlaces(): Record<string, number> {
-    const slots: Record<string, number> = {}
-    for (const [name, { free }] of this.#places) if (free > 0 && this.#isCalled(name)) slots[name] = free
-    return slots
   }
 
   /** It is not switched off and has not asked to be left alone. */
