@@ -13,9 +13,11 @@ import { heldPerCall } from './places.ts'
 const concurrency = 16
 
 /** A store that has effects whose lease ended, or others; each is in work until the test settles it. */
-function world(due: number, make: (id: string) => DueWork = ended) {
+function world(due: number, make: (id: string) => DueWork = ended, places = concurrency) {
   const clock = new VirtualClock(0)
   const claims: number[] = []
+  /** Effects in work at each claim. */
+  const meanwhile: number[] = []
   const inWork: (() => void)[] = []
   const renewals: number[] = []
   let left = due
@@ -23,6 +25,7 @@ function world(due: number, make: (id: string) => DueWork = ended) {
     async takeDue({ slots }) {
       const wanted = slots.seats ?? 0
       claims.push(wanted)
+      meanwhile.push(inWork.length)
       const taken = Math.min(wanted, left)
       left -= taken
       return Array.from({ length: taken }, (_, index) => make(`eff_${left + index}`))
@@ -46,7 +49,7 @@ function world(due: number, make: (id: string) => DueWork = ended) {
       worker: 'wrk_1' as WorkerId,
       leaseMs: 10_000,
       recipients: new Map([
-        ['seats', recipient('seats', { url: 'http://seats.test', contract: {}, concurrency })],
+        ['seats', recipient('seats', { url: 'http://seats.test', contract: {}, concurrency: places })],
       ]),
       owner: 'operators',
       lookAgain: () => {},
@@ -56,6 +59,7 @@ function world(due: number, make: (id: string) => DueWork = ended) {
   return {
     clock,
     claims,
+    meanwhile,
     renewals,
     dispatcher,
     more(count: number) {
@@ -100,6 +104,14 @@ describe('taking effects that are due', () => {
     dispatcher.wake()
     await turn()
     assert.deepEqual(claims, [16])
+  })
+
+  test('many places are filled in halves: the second is asked for before the first is worked on', async () => {
+    const { claims, meanwhile, dispatcher } = world(100, ended, 40)
+    dispatcher.wake()
+    await turn()
+    assert.deepEqual(claims, [20, 20])
+    assert.deepEqual(meanwhile, [0, 0])
   })
 
   test('a place that comes free waits until half of them are free: a claim is a commit', async () => {

@@ -141,9 +141,7 @@ export class Dispatcher implements FirstPlaces {
     return wanted
   }
 
-  async #takeFor(
-    wanted: Readonly<Record<string, number>>,
-  ): Promise<readonly (readonly [DueWork, Place])[]> {
+  async #takeFor(wanted: Readonly<Record<string, number>>): Promise<readonly (readonly [DueWork, Place])[]> {
     const left = { ...wanted }
     if (Object.keys(left).length === 0) return []
     // A hint that comes while the store answers is about what the answer may not have.
