@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { WorkerId } from '../domain/index.ts'
 import { noTracing } from '../domain/index.ts'
-import { recipient } from '../recipients/index.ts'
+import { type Recipient, recipient } from '../recipients/index.ts'
 import type { DueWork, EffectView, Sealed, Settled, Store } from '../store/index.ts'
 import { seededRandom, VirtualClock } from '../testing/index.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -13,7 +13,12 @@ import { heldPerCall } from './places.ts'
 const concurrency = 16
 
 /** A store that has effects whose lease ended, or others; each is in work until the test settles it. */
-function world(due: number, make: (id: string) => DueWork = ended, places = concurrency) {
+function world(
+  due: number,
+  make: (id: string) => DueWork = ended,
+  places = concurrency,
+  others: readonly Recipient[] = [],
+) {
   const clock = new VirtualClock(0)
   const claims: number[] = []
   /** Effects in work at each claim. */
@@ -48,8 +53,9 @@ function world(due: number, make: (id: string) => DueWork = ended, places = conc
     {
       worker: 'wrk_1' as WorkerId,
       leaseMs: 10_000,
-      recipients: new Map([
+      recipients: new Map<string, Recipient>([
         ['seats', recipient('seats', { url: 'http://seats.test', contract: {}, concurrency: places })],
+        ...others.map((other) => [other.name, other] as const),
       ]),
       owner: 'operators',
       lookAgain: () => {},
@@ -112,6 +118,14 @@ describe('taking effects that are due', () => {
     await turn()
     assert.deepEqual(claims, [20, 20])
     assert.deepEqual(meanwhile, [0, 0])
+  })
+
+  test('one that is behind and must not be called is not looked at again and again, alone or beside another', async () => {
+    const off = { ...recipient('off', { url: 'http://off.test', contract: {} }), isOff: () => true }
+    const { claims, dispatcher } = world(0, ended, concurrency, [off])
+    dispatcher.wake()
+    for (let turns = 0; turns < 50; turns++) await turn()
+    assert.deepEqual(claims, [16])
   })
 
   test('a place that comes free waits until half of them are free: a claim is a commit', async () => {

@@ -113,7 +113,9 @@ export class Dispatcher implements FirstPlaces {
     this.#endGathering()
     let taken: readonly (readonly [DueWork, Place])[] = []
     try {
-      taken = await this.#takeFor(this.#wanted())
+      const wanted = this.#wanted()
+      if (Object.keys(wanted).length === 0) return
+      taken = await this.#takeFor(wanted)
       for (const [{ effect }] of taken) this.#count(effect.id, 1)
     } catch (error) {
       const level = passes(error) ? 'warn' : 'error'
@@ -143,7 +145,6 @@ export class Dispatcher implements FirstPlaces {
 
   async #takeFor(wanted: Readonly<Record<string, number>>): Promise<readonly (readonly [DueWork, Place])[]> {
     const left = { ...wanted }
-    if (Object.keys(left).length === 0) return []
     // A hint that comes while the store answers is about what the answer may not have.
     for (const name of Object.keys(left)) this.#behind.delete(name)
     const taken = await this.#claim(wanted)
@@ -188,14 +189,14 @@ export class Dispatcher implements FirstPlaces {
     this.#settings.lookAgain(this.#ports.clock.now() + Math.max(gatherMs, tokenMs))
   }
 
-  /** Takes for places that came free, if more may be due. */
+  /** Takes for places that came free, if more may be due. One that is not called now is looked at by the poll. */
   #refill(): void {
-    if (this.#stopped || this.#behind.size === 0) return
-    let isWorth = false
-    for (const name of this.#behind) {
+    const behind = [...this.#behind].filter((name) => this.#isCalled(name))
+    if (this.#stopped || behind.length === 0) return
+    const isWorth = behind.some((name) => {
       const { free, all } = this.#places.get(name)!
-      isWorth ||= free >= all * portion
-    }
+      return free >= all * portion
+    })
     if (isWorth) void this.take()
     else this.#cancelGathering ??= this.#ports.clock.after(gatherMs, () => void this.take())
   }
