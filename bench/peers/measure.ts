@@ -134,7 +134,8 @@ export async function idleTimes(contender: Contender, place: Place, { events }: 
   const database = await databaseOf(place)
   const times: number[] = []
   // A system that idles has been running for a while: its code is compiled.
-  const [busy, warm] = [1_000, 1_000 + Math.ceil(events / 5)]
+  const busy = 1_000
+  const warm = busy + Math.ceil(events / 5)
   for (let index = 0; index < warm + events; index++) {
     if (index === warm) await database.run('checkpoint')
     // Not in step with anybody's polling.

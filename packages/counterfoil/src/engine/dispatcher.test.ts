@@ -120,7 +120,7 @@ describe('taking effects that are due', () => {
     assert.deepEqual(meanwhile, [0, 0])
   })
 
-  test('one that is behind and must not be called is not looked at again and again, alone or beside another', async () => {
+  test('one that is behind and must not be called makes nobody look again and again for another', async () => {
     const off = { ...recipient('off', { url: 'http://off.test', contract: {} }), isOff: () => true }
     const { claims, dispatcher } = world(0, ended, concurrency, [off])
     dispatcher.wake()

@@ -143,17 +143,18 @@ export class Dispatcher implements FirstPlaces {
     return wanted
   }
 
+  /** Claims so many, and remembers of which recipients more may be due. Nothing of it is worked on yet. */
   async #takeFor(wanted: Readonly<Record<string, number>>): Promise<readonly (readonly [DueWork, Place])[]> {
-    const left = { ...wanted }
+    const unfilled = { ...wanted }
     // A hint that comes while the store answers is about what the answer may not have.
-    for (const name of Object.keys(left)) this.#behind.delete(name)
+    for (const name of Object.keys(wanted)) this.#behind.delete(name)
     const taken = await this.#claim(wanted)
-    for (const [{ effect }] of taken) left[effect.recipient]!--
-    for (const [name, more] of Object.entries(left)) {
-      if (more === 0) this.#behind.add(name)
-      else if (more < wanted[name]!) this.#lookAgainAt(name)
+    for (const [{ effect }] of taken) unfilled[effect.recipient]!--
+    for (const [name, left] of Object.entries(unfilled)) {
+      if (left === 0) this.#behind.add(name)
+      else if (left < wanted[name]!) this.#lookAgainAt(name)
       // A claim does not look into every domain; the next one goes on from there.
-      if (more < wanted[name]! && this.#inTurn.includes(name)) this.#behind.add(name)
+      if (left < wanted[name]! && this.#inTurn.includes(name)) this.#behind.add(name)
     }
     return taken
   }
